@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.features import Feature
+from bot.features import Feature, ServiceDeps
 from bot.features.evidence.feature import evidence
 from bot.features.refresh.feature import refresh
 from bot.settings import Settings
@@ -15,6 +15,16 @@ def all_features(settings: Settings) -> Sequence[Feature]:
     """List the features. Buttons stand under an answer in this order; the first completes a run last,
     and sees what the others found."""
     return (refresh(), evidence(settings.evidence))
+
+
+def services_of(features: Sequence[Feature], deps: ServiceDeps) -> dict[type, object]:
+    """Return the services that all features offer to tools."""
+    made = {
+        kind: service_for(deps)
+        for feature in features
+        for kind, service_for in feature.services.items()
+    }
+    return {kind: service for kind, service in made.items() if service is not None}
 
 
 def answer_buttons(features: Sequence[Feature]) -> tuple[AnswerButton, ...]:

@@ -51,6 +51,7 @@ from bot.slack.edge.names import naming
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.slack.intake.decisions import may_administer, may_ask, may_decide
 from bot.slack.intake.home.lesson_results import LessonResults
+from bot.slack.intake.listeners.switched_off import tell_switched_off
 from bot.slack.intake.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.intake.workflow_step import with_steps
 from bot.slack.message.earlier_answers import EarlierAnswers
@@ -147,6 +148,8 @@ async def bot(
         process = await stack.enter_async_context(
             process_status(settings, intake=intake, work=work)
         )
+        for feature in features:
+            process.metrics.include(feature.metrics)
         watchdog = EventLoopWatchdog(process.metrics.loop_lag)
         process.health.needs("event_loop", watchdog.keeps_up)
         call_counter = process.metrics.slack_calls(settings.slack_api_url)
@@ -264,6 +267,7 @@ async def _working(
                     await job(request, deaths)
                 else:
                     log.warning("request dropped: no feature does a job %s", request.job.kind)
+                    await tell_switched_off(slack.clients, request)
             else:
                 await runner.answer(request, deaths)
 
@@ -386,6 +390,7 @@ def _runner_in(
             may_ask=partial(may_ask, slack.people, settings.access),
             services=_services(slack, channels, stores),
             ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
+            slack=slack,
         )
     )
 

@@ -22,13 +22,13 @@ from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
 from bot.app.accounts import open_accounts
-from bot.app.features import all_features
+from bot.app.features import all_features, services_of
 from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
-from bot.features import Feature
+from bot.features import Feature, ServiceDeps
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
@@ -51,6 +51,7 @@ from bot.services.databases import SqlDatabases
 from bot.services.processes.scratch import remove_abandoned_folders
 from bot.settings import NO_MODEL, Settings, secret
 from bot.settings.checks import check_accounts, check_prices, check_tools
+from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Schedules, WebSearch
@@ -99,7 +100,7 @@ class Frontend:
     """A place where people ask and read answers: a Slack workspace, a terminal, an evaluation case.
 
     `services` are what it offers to tools besides `conversation`; a tool whose services are missing
-    is not offered. The three functions decide who may approve a call, who is an admin, and whether
+    is not offered. `slack` is the workspace, None elsewhere. The three functions decide who may approve a call, who is an admin, and whether
     the asker may still ask. `ended_by` finds answers that stand there already.
     """
 
@@ -110,6 +111,7 @@ class Frontend:
     may_ask: MayAsk
     services: Services
     ended_by: EndedBy = never_ended
+    slack: Slack | None = None
 
 
 MakeRunner = Callable[[Frontend], Runner]
@@ -193,7 +195,12 @@ async def runner_factory(
             conversation, open_surface = frontend.conversation, frontend.open_surface
             for observer in observers:
                 open_surface = observer.surfaces(open_surface)
-            services = {**common, **frontend.services, Conversation: conversation}
+            services = {
+                **common,
+                **services_of(features, ServiceDeps(stores, frontend.slack)),
+                **frontend.services,
+                Conversation: conversation,
+            }
             deps = RunDeps(
                 stores=stores,
                 toolbox=Toolbox(tool_catalogue(settings), services, artifacts),

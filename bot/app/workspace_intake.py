@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -15,6 +16,7 @@ from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
+from bot.core.errors import BotError
 from bot.features import Feature
 from bot.features.accounts.account import AccountChange
 from bot.features.accounts.slack.changes import AccountChanges
@@ -35,7 +37,14 @@ from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.client import DeadlineClient
 from bot.slack.edge.event_retries import EventRetries
 from bot.slack.edge.socket_mode import socket_mode
-from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, run_in_each
+from bot.slack.edge.workspaces import (
+    LOOK_SECONDS,
+    OneWorkspace,
+    PerWorkspace,
+    Slack,
+    Workspaces,
+    run_in_each,
+)
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.bolt_app import Listener, slack_app, workspace_router
 from bot.slack.intake.catch_up import CatchUp
@@ -46,12 +55,12 @@ from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.home.lessons import LessonDesk
 from bot.slack.intake.home.publish import HomeTab, no_accounts
 from bot.slack.intake.intake import Intake
-from bot.slack.intake.listeners import register
+from bot.slack.intake.listeners import register, switched_off
 from bot.slack.intake.listeners.people import nothing_to_end
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.share import AnswerSharing
-from bot.slack.intake.slack_part import SlackPartDeps
+from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
 from bot.slack.intake.stop import StopAction
 from bot.slack.message.orphans import Orphans
 from bot.slack.providers.waiting_messages import WaitingMessages
@@ -98,12 +107,36 @@ async def slack_intake(
         )
         await stack.enter_async_context(_catching_up(settings, stores, workspaces, listeners))
         await stack.enter_async_context(_running_schedules(stores, workspaces, listeners))
+        parts = run_in_each(workspaces.teams, partial(_run_parts, listeners))
+        await stack.enter_async_context(alongside(parts, name="features"))
         if accounts:
             await stack.enter_async_context(
                 _connecting_accounts(settings, stores, workspaces, listeners, accounts)
             )
             stack.enter_context(process.account_pages.served_by(accounts))
         yield
+
+
+async def _run_parts(listeners: PerWorkspace[Listener], team: str) -> None:
+    """Run what features do in the background of a workspace."""
+    listener = await listeners.of(team)
+    if listener is None:
+        return
+    async with asyncio.TaskGroup() as group:
+        for part in listener.features:
+            group.create_task(_run_part(part), name=type(part).__name__)
+        await asyncio.Event().wait()  # parts that end are over
+
+
+async def _run_part(part: SlackPart) -> None:
+    while True:
+        try:
+            await part.run()
+        except BotError as error:
+            log.warning("%s failed, and starts again soon: %s", type(part).__name__, error)
+            await asyncio.sleep(LOOK_SECONDS)
+        else:
+            return
 
 
 @asynccontextmanager
@@ -194,7 +227,7 @@ async def _running_schedules(
 ) -> AsyncGenerator[None]:
     async def submit_due(team: str) -> None:
         if listener := await listeners.of(team):
-            slack, questions = listener.slack, listener.questions
+            slack, questions = listener.slack, listener.deps.questions
             await DueSchedules(
                 team, stores.schedules, stores.pause, questions, listener.features, slack
             ).run()
@@ -274,8 +307,6 @@ def make_listener(
         record=stores.audit.append,
     )
     questions = QuestionIntake(slack, gate, intake, requests.whole)
-    deps = SlackPartDeps(slack, stores, questions, submit, background)
-    listening = [feature.slack_part(deps) for feature in features if feature.slack_part]
     buttons = answer_buttons(features)
     people = people_accounts(settings, stores, slack, accounts) if accounts else None
     home_tab = _home_tab(settings, stores, slack, gate, submit, background, people)
@@ -287,6 +318,20 @@ def make_listener(
         record=stores.audit.append,
         note_card=stores.runs.note_card,
     )
+    deps = SlackPartDeps(
+        slack=slack,
+        stores=stores,
+        gate=gate,
+        requests=requests,
+        questions=questions,
+        decisions=decisions,
+        submit=submit,
+        retries=retries,
+        background=background,
+        refresh_home=home_tab.refresh,
+    )
+    parts = [feature.slack_part(deps) for feature in features if feature.slack_part]
+    home_tab.parts.extend(parts)
     register(
         app,
         slack,
@@ -309,22 +354,25 @@ def make_listener(
             alone=stores.sharing,
             switch=stores.pause,
         ),
-        features=listening,
+        features=parts,
         answer_buttons=buttons,
         background=background,
     )
-    if people is None:
-        return Listener(slack, app, intake, questions, listening)
-    AccountListeners(people, decisions, slack.clients, background, home_tab.refresh).register(app)
-    changes = AccountChanges(
-        people,
-        stores.threads,
-        requests.asked,
-        requests.decide,
-        connected=home_tab.schedules.connected,
-        refresh_home=home_tab.refresh,
-    )
-    return Listener(slack, app, intake, questions, listening, changes)
+    changes = None
+    if people:
+        AccountListeners(people, decisions, slack.clients, background, home_tab.refresh).register(
+            app
+        )
+        changes = AccountChanges(
+            people,
+            stores.threads,
+            requests.asked,
+            requests.decide,
+            connected=home_tab.schedules.connected,
+            refresh_home=home_tab.refresh,
+        )
+    switched_off.register(app, slack.clients, background)
+    return Listener(deps, app, intake, parts, changes)
 
 
 def people_accounts(

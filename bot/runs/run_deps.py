@@ -44,7 +44,7 @@ from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.policy.spending import Spending
 from bot.runs.policy.waits import Waits
 from bot.runs.queue.steering import Steering
-from bot.runs.run_parts import RunPart, RunPartFor
+from bot.runs.run_parts import RunPart, RunPartDeps, RunPartFor
 from bot.runs.toolset_cache import ToolsetCache
 from bot.store import RunRecord, Stores
 from bot.toolkit import Conversation
@@ -205,8 +205,8 @@ class RunDeps:
 
     def parts_for(self, request: Request, channel_settings: ChannelSettings) -> tuple[RunPart, ...]:
         """Return what features add to a run, in their order."""
-        catalogue = self.toolbox.catalogue
-        return tuple(part_for(request, channel_settings, catalogue) for part_for in self.parts)
+        deps = RunPartDeps(request, channel_settings, self.toolbox.catalogue, self.stores)
+        return tuple(part_for(deps) for part_for in self.parts)
 
     async def loop_deps(
         self,

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from bot.agent.events import RunEnded
 from bot.agent.hooks.chain import Hooks
-from bot.core.chain import LedgerEntry
+from bot.core.chain import Item, LedgerEntry
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.policy.channels import ChannelSettings
+from bot.store import Stores
 from bot.toolkit.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class RunPartDeps:
+    """What the part of a run works with: its request, the settings of its channel, and all tools."""
+
+    request: Request
+    channel_settings: ChannelSettings
+    catalogue: Catalogue
+    stores: Stores
 
 
 class RunPart:
@@ -21,6 +33,11 @@ class RunPart:
     """
 
     hook: Hooks | None = None
+
+    async def opening(self) -> Sequence[Item]:
+        """Return what the model is told with the first request of a conversation. This may raise
+        StoreUnavailable."""
+        return ()
 
     def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:
         """Begin with what the thread of the run has read before, and this run before it was resumed;
@@ -35,5 +52,5 @@ class RunPart:
         return outcome
 
 
-RunPartFor = Callable[[Request, ChannelSettings, Catalogue], RunPart]
-"""Makes the part of one run, of its request, the settings of its channel and all tools."""
+RunPartFor = Callable[[RunPartDeps], RunPart]
+"""Makes the part of one run."""

@@ -350,7 +350,7 @@ class Runner:
             )
             context, catalogue = loop_deps.context, loop_deps.toolbox.catalogue
             state, caller = await self.deps.loader.first_state(
-                request, record, lease, caller, catalogue, audit, models.choice
+                request, record, lease, caller, catalogue, audit, models.choice, parts
             )
             spending.begin(state)
             before = await read_before(self._stores, request, run_id)

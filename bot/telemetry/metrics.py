@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from types import SimpleNamespace
 
 import aiohttp
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.registry import Collector
 from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded
@@ -42,6 +43,11 @@ class Metrics:
     def text(self) -> bytes:
         """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)
+
+    def include(self, metrics: Iterable[Collector]) -> None:
+        """Export `metrics` of a feature, too."""
+        for metric in metrics:
+            self._registry.register(metric)
 
     def deployment(self, *, workers: float, waiting: float, undelivered: float) -> None:
         """Set how many workers there are and the lengths of the queues, over all processes."""

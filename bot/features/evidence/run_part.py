@@ -10,31 +10,22 @@ from bot.agent.events import RunEnded
 from bot.core.chain import LedgerEntry
 from bot.core.findings import Findings
 from bot.core.outcome import Outcome
-from bot.core.request import Request
 from bot.features.evidence.check import RunEvidence
 from bot.features.evidence.filling import References
 from bot.features.evidence.hook import EvidenceHook, filled_in
 from bot.features.evidence.settings import EvidenceSettings
 from bot.library.tracing.cldr import words_for
 from bot.runs.context.ledger_reader import LedgerReader
-from bot.runs.policy.channels import ChannelSettings
-from bot.runs.run_parts import RunPart
-from bot.toolkit.catalogue import Catalogue
+from bot.runs.run_parts import RunPart, RunPartDeps
 
 
 class EvidencePart(RunPart):
     """The part of one run. The channel's mode counts before that of the settings."""
 
-    def __init__(
-        self,
-        settings: EvidenceSettings,
-        request: Request,
-        channel_settings: ChannelSettings,
-        catalogue: Catalogue,
-    ) -> None:
-        mode = channel_settings.evidence or settings.mode
-        reader = LedgerReader(catalogue.get)
-        self._request = request
+    def __init__(self, settings: EvidenceSettings, deps: RunPartDeps) -> None:
+        mode = deps.channel_settings.evidence or settings.mode
+        reader = LedgerReader(deps.catalogue.get)
+        self._request = request = deps.request
         self._evidence = RunEvidence(request, mode, reader, References.of(request))
         self.hook = EvidenceHook(self._evidence)
 

@@ -6,21 +6,16 @@ from typing_extensions import override
 
 from bot.agent.events import RunEnded
 from bot.core.outcome import Outcome
-from bot.core.request import Request
 from bot.features.refresh.refreshable import is_refreshable
-from bot.runs.policy.channels import ChannelSettings
-from bot.runs.run_parts import RunPart
-from bot.toolkit.catalogue import Catalogue
+from bot.runs.run_parts import RunPart, RunPartDeps
 
 
 class RefreshPart(RunPart):
     """The part of one run; it comes after that which traces the result."""
 
-    def __init__(
-        self, request: Request, channel_settings: ChannelSettings, catalogue: Catalogue
-    ) -> None:
-        self._is_private = request.private
-        self._tools = catalogue.only(channel_settings.tools)
+    def __init__(self, deps: RunPartDeps) -> None:
+        self._is_private = deps.request.private
+        self._tools = deps.catalogue.only(deps.channel_settings.tools)
 
     @override
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:

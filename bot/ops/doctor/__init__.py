@@ -12,6 +12,7 @@ from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
 from bot.ops.doctor.encryption import examine_encryption
 from bot.ops.doctor.env_file import examine_env_file
+from bot.ops.doctor.features import examine_features
 from bot.ops.doctor.isolation import examine_isolation
 from bot.ops.doctor.mcp import examine_mcp
 from bot.ops.doctor.model import examine_model
@@ -49,6 +50,7 @@ async def examine(settings: Settings) -> list[Check]:
         MCP=examine_mcp(here),
         search=examine_web_search(settings),
         traces=examine_collector(settings),
+        **examine_features(here),
     )
     return [*examine_env_file(secret_variables(settings)), *checks]
 

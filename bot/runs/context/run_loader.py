@@ -19,6 +19,7 @@ from bot.runs.audit_trail import RunAudit
 from bot.runs.context.earlier_exchanges import DirectHistory, DirectSettings
 from bot.runs.context.thread_news import news_of_thread
 from bot.runs.policy.preferences import PreferenceBook
+from bot.runs.run_parts import RunPart
 from bot.store import Lease, RunRecord, Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -58,12 +59,14 @@ class RunLoader:
         catalogue: Catalogue,
         audit: RunAudit,
         choice: str = "",
+        parts: Sequence[RunPart] = (),
     ) -> tuple[LoopState, CallerState]:
         """Return the saved state of a resumed run, or the thread's state with the new request added.
 
         Also return the thread's state. A new run brings it up to date first, with what people wrote in
         the thread and with the exchanges before a direct message; both are saved together, with the
-        run's audit entries. `choice` is the name of a new run's model choice.
+        run's audit entries. `choice` is the name of a new run's model choice, `parts` are what features
+        add to it.
         """
         if record.state is not None:
             return LoopState.model_validate_json(record.state), caller
@@ -84,6 +87,7 @@ class RunLoader:
         request_item = prompts.request_message(request, news.files, images=self.images)
         notes = (
             *await self._memories(request, caller),
+            *await _opening(parts, caller),
             *await self._answer_style(request),
             *tool_hints(request, catalogue, caller.acquired),
         )
@@ -138,6 +142,13 @@ class RunLoader:
         Empty if the ledger is unreadable.
         """
         return (await _visible(self.stores, request.thread_key, request, run_id)).entries
+
+
+async def _opening(parts: Sequence[RunPart], caller: CallerState) -> tuple[Item, ...]:
+    """Return what features tell the model at the beginning of a conversation."""
+    if caller.previous_response_id:
+        return ()
+    return tuple([item for part in parts for item in await part.opening()])
 
 
 class ReadBefore(NamedTuple):

@@ -19,8 +19,7 @@ from bot.features.accounts.slack.changes import AccountChanges
 from bot.slack.edge.client import Clients, Identity, Token
 from bot.slack.edge.workspaces import PerWorkspace, Slack
 from bot.slack.intake.intake import Intake
-from bot.slack.intake.questions import QuestionIntake
-from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
 from bot.slack.ui import words
 
 log = logging.getLogger(__name__)
@@ -37,15 +36,19 @@ _NAMES: dict[str, Any] = {
 class Listener:
     """The Bolt app of one workspace, and what its listeners call.
 
-    `accounts` acts on changes of personal accounts; None when no server has any.
+    `features` are the parts of features, made of `deps`. `accounts` acts on changes of personal accounts; None when no server has any.
     """
 
-    slack: Slack
+    deps: SlackPartDeps
     app: AsyncApp
     intake: Intake
-    questions: QuestionIntake
     features: Sequence[SlackPart]
     accounts: AccountChanges | None = None
+
+    @property
+    def slack(self) -> Slack:
+        """The workspace."""
+        return self.deps.slack
 
 
 OnUninstalled = Callable[[str, str | None], Awaitable[None]]

@@ -1,39 +1,72 @@
-"""Slack's door: what a feature listens to, without Slack knowing which features there are.
+"""Slack's door: what a feature adds to a workspace, without Slack knowing which features there are.
 
 The buttons that a feature puts under answers are `AnswerButton` in `bot.slack.ui.buttons`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.core.schedule import Schedule
 from bot.runs.observers import Submit
+from bot.runs.queue.requests import Requests
 from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.event_retries import EventRetries
 from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.decisions import ApprovalDecisions
 from bot.slack.intake.questions import QuestionIntake
+from bot.slack.ui.parts import Block
 from bot.store import Stores
+
+RefreshHome = Callable[[str], None]
+"""Publishes the Home tab of a person again, soon."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackPartDeps:
-    """What the listeners of a feature work with, in one workspace."""
+    """What features work with in one workspace.
+
+    `gate` says who may ask and who is an admin, `questions` asks in somebody's name with their
+    rights, `submit` takes a request as it is, and `decisions` decide on calls that wait.
+    """
 
     slack: Slack
     stores: Stores
+    gate: AccessGate
+    requests: Requests
     questions: QuestionIntake
+    decisions: ApprovalDecisions
     submit: Submit
+    retries: EventRetries
     background: Background
+    refresh_home: RefreshHome
+
+
+@dataclass(frozen=True, slots=True)
+class HomeViewer:
+    """Who opens a Home tab, and whether they may ask the bot."""
+
+    user: str
+    may_ask: bool
 
 
 class SlackPart:
-    """The listeners of a feature in one workspace. Override what is needed: every method does nothing."""
+    """What a feature adds to one workspace. Override what is needed: every method does nothing."""
 
     def register(self, app: AsyncApp) -> None:
-        """Listen to the buttons and modals of the feature."""
+        """Listen to the buttons, forms and events of the feature."""
+
+    async def home(self, viewer: HomeViewer) -> Sequence[Block]:
+        """Return the section of the feature in the Home tab of a person, with its heading."""
+        return ()
+
+    async def admin_home(self, user: str) -> Sequence[Block]:
+        """Return the section of the feature in the part of the Home tab that only admins see."""
+        return ()
 
     async def take_due(self, schedule: Schedule) -> bool:
         """Do what a schedule of the feature is for, as it is due. Return False for all others.
@@ -42,5 +75,15 @@ class SlackPart:
         """
         return False
 
+    async def person_left(self, user: str) -> None:
+        """End what the feature does for a person whose Slack account has ended."""
+
+    async def run(self) -> None:
+        """Work in the background while the bot listens to the workspace.
+
+        Several processes may do so at once. Work that ends or raises a BotError starts again soon.
+        """
+
 
 SlackPartFor = Callable[[SlackPartDeps], SlackPart]
+"""Makes the part of one workspace."""

@@ -348,6 +348,9 @@ SCHEDULE_WAITS = Text(
 )
 SCHEDULE_PAUSED = Text("paused until you connect {server}")
 SWITCHED_OFF = Text("The feature that this needs is switched off.")
+JOB_SWITCHED_OFF = Text(
+    "What you started with a button was not done: the feature that it needs is switched off."
+)
 SCHEDULE_OWNER_LEFT = Text(
     "I stopped the question that <@{person}> scheduled here (“{text}”): their account is no longer active. "
     "If you need it, ask me again."

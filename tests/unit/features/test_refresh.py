@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -23,7 +24,6 @@ from bot.runs.queue.requests import Requests
 from bot.services.databases import DatabaseConfig
 from bot.slack.edge.background_tasks import Background
 from bot.slack.intake.due_schedules import DueSchedules
-from bot.slack.intake.slack_part import SlackPartDeps
 from bot.slack.ui.outcome import render
 from bot.store import Stores, open_stores
 from tests.security.test_boundaries import press
@@ -176,7 +176,7 @@ async def submit_due(bot: Deployment, stores: Stores, redis_url: str) -> None:
         Background() as background,
     ):
         submit = Requests(stores, engine).submit
-        deps = SlackPartDeps(rig.slack, stores, rig.asking, submit, background)
+        deps = replace(rig.deps, stores=stores, submit=submit, background=background)
         refresh = RefreshListeners.of(deps)
         look = DueSchedules(
             bot.ws.team_id, stores.schedules, stores.pause, rig.asking, [refresh], rig.slack, due

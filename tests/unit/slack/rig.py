@@ -38,7 +38,7 @@ from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.questions import QuestionIntake
-from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
 from bot.store import (
     BudgetStore,
     LessonStore,
@@ -330,6 +330,7 @@ class Rig:
     asking: QuestionIntake
     app: AsyncApp
     features: Sequence[SlackPart]
+    deps: SlackPartDeps
 
     @property
     def clients(self) -> Clients:
@@ -400,9 +401,10 @@ async def wired(
             mailbox,
             slack,
             listener.intake,
-            listener.questions,
+            listener.deps.questions,
             listener.app,
             listener.features,
+            listener.deps,
         )
 
 

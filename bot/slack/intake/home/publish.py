@@ -20,6 +20,7 @@ from bot.slack.intake.home.lessons import LessonDesk
 from bot.slack.intake.home.model_field import shown_model
 from bot.slack.intake.home.view import CHOICE, AdminView, home_view
 from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.text.translation import reader
 
@@ -49,7 +50,7 @@ async def no_accounts(_user: str) -> Sequence[AccountView]:
 
 @dataclass(frozen=True, slots=True)
 class HomeTab:
-    """The Home tabs of one workspace."""
+    """The Home tabs of one workspace. `parts` are those of features, each with its sections."""
 
     identity: Identity
     clients: Clients
@@ -63,6 +64,7 @@ class HomeTab:
     messages: WaitingMessages
     preferences: PreferenceBook
     accounts_of: AccountsOf
+    parts: list[SlackPart] = field(default_factory=list)
     locks: OrderedLocks = field(default_factory=OrderedLocks)
 
     def refresh(self, user: str, *, choice: str = CHOICE) -> None:
@@ -81,7 +83,8 @@ class HomeTab:
 
     async def _publish(self, user: str, choice: str) -> None:
         team = self.identity.team
-        preferences = await self.preferences.of(team, user)
+        preferences, refusal = await self.preferences.of(team, user), await self.refusal(user)
+        viewer = HomeViewer(user, may_ask=not refusal)
         view = home_view(
             self.identity.name,
             await self.usage_of(team, user),
@@ -92,16 +95,20 @@ class HomeTab:
             await self._board(user),
             choice,
             accounts=await self.accounts_of(user),
-            refusal=await self.refusal(user),
+            refusal=refusal,
             pause=await self.admin.paused(),
             model=shown_model(self.admin.general_settings.models, preferences.model),
+            sections=[block for part in self.parts for block in await part.home(viewer)],
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
 
     async def _board(self, user: str) -> AdminView | None:
         """Return the part for admins; None for other people."""
         board = await self.admin.board(user)
-        return board and replace(board, lessons=await self.lessons.listed(user))
+        if board is None:
+            return None
+        sections = [block for part in self.parts for block in await part.admin_home(user)]
+        return replace(board, lessons=await self.lessons.listed(user), sections=sections)
 
     async def refusal(self, user: str) -> str:
         """Return the reason why a person may not ask; "" if they may."""

@@ -43,6 +43,7 @@ class AdminView:
     - `schedules`: the schedules of all people.
     - `changed`: ids of channels with settings of their own.
     - `lessons`: answers that were rated bad, for this admin.
+    - `sections`: those of features.
     """
 
     budgets: Budgets
@@ -52,6 +53,7 @@ class AdminView:
     schedules: Sequence[Schedule]
     changed: Sequence[str] = ()
     lessons: LessonList = field(default_factory=LessonList)
+    sections: Sequence[Block] = ()
 
 
 def home_view(
@@ -68,6 +70,7 @@ def home_view(
     refusal: str = "",
     pause: Pause | None = None,
     model: str = "",
+    sections: Sequence[Block] = (),
 ) -> Block:
     """Return the Home tab as Slack's view.
 
@@ -75,7 +78,7 @@ def home_view(
     the menu, because Slack otherwise keeps showing the last choice and does not report the same
     choice again. `refusal` is the sentence for people who may not ask, and replaces the
     instructions. `accounts` are the person's own at MCP servers. `model` is the person's choice, ""
-    where there is nothing to choose.
+    where there is nothing to choose. `sections` are those of features.
     """
     instructions = [*_how_to_ask(), *_usage(usage), *_settings(preferences, model)]
     blocks = [
@@ -85,6 +88,7 @@ def home_view(
         *_memories(memories, may_ask=not refusal),
         *own_accounts(accounts),
         *own_scheduled(schedules, messages),
+        *sections,
         *(_board(board, pause, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
@@ -181,6 +185,7 @@ def _board(board: AdminView, pause: Pause | None, choice: str) -> list[Block]:
         },
         *lesson_blocks(board.lessons),
         *all_schedules(board.schedules),
+        *board.sections,
         {"type": "actions", "elements": [_switch(pause)]},
     ]
 

@@ -67,7 +67,7 @@ def register(
     language.register(app, slack.people)
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
     mentions.register(app, intake)
-    people.register(app, slack.people, on_left)
+    people.register(app, slack.people, on_left, features)
     messages.register(app, intake, edits)
     shortcuts.register(app, clients, questions, home_tab.preferences)
     commands.register(app, identity, clients, questions, admin)
@@ -78,8 +78,6 @@ def register(
     feedback.register(app, identity, clients, questions, keep_feedback, lesson_intake, background)
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)
-    for feature in features:
-        feature.register(app)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)
     lessons.register(app, clients, home_tab)
@@ -87,3 +85,5 @@ def register(
     channel_settings.register(app, clients, slack.access, home_tab)
     reactions.register(app, stop_action, intake.retries)
     sessions.register(app, clients, stop_action, slack.status, intake.retries, background)
+    for feature in features:
+        feature.register(app)

@@ -1,0 +1,37 @@
+"""Checks that features bring."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from bot.app.features import all_features
+from bot.core.check import SECONDS, Check
+from bot.core.errors import ConfigurationError, StoreError
+from bot.settings import Settings
+from bot.store import open_stores
+
+if TYPE_CHECKING:
+    from bot.features import ChecksFor
+
+
+def examine_features(settings: Settings) -> dict[str, Awaitable[list[Check]]]:
+    """Return the checks of each feature that has some, by its name."""
+    return {
+        feature.name: _checks(settings, feature.checks)
+        for feature in all_features(settings)
+        if feature.checks
+    }
+
+
+async def _checks(settings: Settings, checks: ChecksFor) -> list[Check]:
+    """Make the checks of a feature; the check of Redis reports one that cannot be reached."""
+    try:
+        async with asyncio.timeout(SECONDS), AsyncExitStack() as stack:
+            url = settings.redis_url
+            stores = await stack.enter_async_context(open_stores(url)) if url else None
+            return list(await checks(stores))
+    except (ConfigurationError, StoreError, TimeoutError, ValueError):
+        return []
