@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -12,30 +12,35 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.app.features import all_features
+from bot.app.process import bot
+from bot.core.request import Entry, Job, Request
 from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, Workspace
+from bot.features import Feature
+from bot.runs.queue.engine import EngineOptions, open_engine
+from bot.runs.queue.requests import Requests
 from bot.settings import Settings
 from bot.slack.intake.due_schedules import DueSchedules
 from bot.slack.ui import words
 from bot.store import open_stores
 from tests.faults.processes import environment, started_code
-from tests.support.deployment import Deployment
+from tests.support.deployment import Deployment, configured
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
-from tests.unit.slack.rig import wired
+from tests.unit.slack.rig import listening, wired
 
 __all__ = ["redis_server", "redis_url"]
 
 SALES = "C0SALES001"
-NAMES = [feature.name for feature in all_features(Settings(_env_file=None))]
-ALONE = [(), *((name,) for name in NAMES)]
-ACTIONS = {"evidence": "show_evidence", "refresh": "refresh_answer"}
-"""The button of each feature under answers."""
+ALL = all_features(Settings(_env_file=None))
+ALONE = [(), *((feature,) for feature in ALL)]
 
 SERVING = """
 import asyncio
 from bot.app.features import all_features
+from bot.app.process import bot
+from bot.core.request import Entry, Job, Request
 from bot.app.process import bot
 from bot.settings import load_settings
 
@@ -56,17 +61,14 @@ def calculates(request: ModelRequest) -> Reply:
     return call("calculate", {"expression": "1000+234"})
 
 
-def buttons(message: Mapping[str, object]) -> set[str]:
-    """The features whose button stands under an answer."""
-    return {name for name, action in ACTIONS.items() if f"'{action}'" in str(message["blocks"])}
-
-
-@pytest.mark.parametrize("names", ALONE, ids=lambda names: "".join(names) or "none")
+@pytest.mark.parametrize(
+    "features", ALONE, ids=lambda features: "".join(each.name for each in features) or "none"
+)
 async def test_a_killed_run_is_resumed_and_answered_without_the_other_features(
-    names: tuple[str, ...], redis_url: str, tmp_path: Path
+    features: Sequence[Feature], redis_url: str, tmp_path: Path
 ) -> None:
-    """On another worker, once, over real processes; so is the next question. Then nothing is left of
-    whoever asked."""
+    """A process starts and is killed; the next answers once, and the next question, too. Then nothing
+    is left of whoever asked."""
     resumed = asyncio.Event()
 
     async def slow(request: ModelRequest) -> Reply:
@@ -79,29 +81,80 @@ async def test_a_killed_run_is_resumed_and_answered_without_the_other_features(
         ResponsesServer.open(brain=slow) as api,
         open_stores(redis_url) as stores,
     ):
-        bot, log = Deployment(ws, api), tmp_path / "log"
-        settings = environment(ws, api, tmp_path, redis_url=redis_url)
-        async with started_code(SERVING.format(names=names), settings, log) as process:
-            thread = await bot.ask(ADA, SALES, "How much is that?")
+        place = Deployment(ws, api)
+        variables = environment(ws, api, tmp_path, redis_url=redis_url)
+        code = SERVING.format(names=[feature.name for feature in features])
+        async with started_code(code, variables, tmp_path / "log") as process:
+            thread = await place.ask(ADA, SALES, "How much is that?")
             await ws.until(lambda: len(api.requests) == 2, 30)  # what it calculated is kept
             process.kill()
             await process.wait()
         resumed.set()
-        async with started_code(SERVING.format(names=names), settings, log):
-            await bot.answered(SALES, thread, seconds=60)
-            await bot.ask(ADA, SALES, "Are you sure?", thread)
-            messages = await bot.answered(SALES, thread, 2, seconds=60)
+        engine = EngineOptions(lease=1.0, sweep=1.0)
+        settings = configured(ws, api, redis_url, bot_data_dir=tmp_path, engine=engine)
+        async with bot(settings, features=features):
+            await place.answered(SALES, thread, seconds=60)
+            await place.ask(ADA, SALES, "Are you sure?", thread)
+            messages = await place.answered(SALES, thread, 2, seconds=60)
             while await stores.mailbox.threads():  # noqa: ASYNC110 - the process does it
                 await asyncio.sleep(0.1)
+        others = [button.action for each in ALL if each not in features for button in each.buttons]
         for message in messages:
             assert "1,000 and 234 are 1,234." in str(message["blocks"])
-            assert buttons(message) == {*names} - {"refresh"}  # nothing is read again
+            assert not [action for action in others if f"'{action}'" in str(message["blocks"])]
         erased = await stores.erasure.person(ADA)
         assert not erased.busy
     async with Redis.from_url(redis_url, decode_responses=True) as client:
         keys = [key async for key in client.scan_iter("bot:v1:*")]
-    left = [key for key in keys if ADA in key or thread in key]
-    assert not [key for key in left if ":claim:" not in key]  # so that it is taken in once
+    naming = [key for key in keys if ADA in key or thread in key]
+    assert not [key for key in naming if ":claim:" not in key]  # so that it is taken in once
+
+
+async def test_a_button_of_a_feature_that_is_switched_off_says_so() -> None:
+    button = {
+        "type": "button",
+        "action_id": "of_no_feature",
+        "text": {"type": "plain_text", "text": "Do it"},
+        "value": "1",
+    }
+    async with Workspace.open() as ws, listening(ws) as rig:
+        blocks = [{"type": "actions", "elements": [button]}]
+        posted = await rig.clients.writes.chat_postMessage(
+            channel=SALES, text="Here", blocks=blocks
+        )
+        await ws.click(ADA, SALES, posted["ts"], "of_no_feature")
+        seen = await ws.until(
+            lambda: [m for m in ws.messages(SALES, None, ADA) if m.get("is_ephemeral")]
+        )
+    assert seen[0]["text"] == words.SWITCHED_OFF()
+
+
+async def test_a_job_of_a_feature_that_is_switched_off_says_so(redis_url: str) -> None:
+    """To the person who started it, where they did."""
+    async with Workspace.open() as ws, ResponsesServer.open(brain=calculates) as api:
+        settings = configured(ws, api, redis_url)
+        request = Request(
+            entry=Entry.JOB,
+            team=ws.team_id,
+            channel=SALES,
+            thread="run_1",
+            ts="1.0",
+            user=ADA,
+            author="Ada",
+            text="",
+            private=True,
+            job=Job(kind="of no feature", subject="run_1"),
+        )
+        async with (
+            open_stores(redis_url) as stores,
+            open_engine(redis_url, stores.mailbox) as engine,
+            bot(settings, features=()),
+        ):
+            await Requests(stores, engine).submit(request, "job:1")
+            seen = await ws.until(
+                lambda: [m for m in ws.messages(SALES, None, ADA) if m.get("is_ephemeral")]
+            )
+    assert seen[0]["text"] == words.JOB_SWITCHED_OFF()
 
 
 async def test_the_schedule_of_a_feature_that_is_switched_off_ends_with_a_sentence(
