@@ -20,8 +20,8 @@ from aiohttp import web
 
 from bot.core.errors import StoreUnavailable
 from bot.features.accounts.pages import AccountPages
-from bot.runs.observers import Observer
 from bot.runs.queue.docket import live_workers
+from bot.runs.watching import Observer
 from bot.settings import Settings
 from bot.slack.edge.http import MAX_BODY, SlackRequests
 from bot.slack.edge.install_flow import InstallPages

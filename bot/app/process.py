@@ -32,17 +32,18 @@ from bot.app.workspace_intake import check_signing, people_accounts, slack_intak
 from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.lessons import CaseRun, LessonCase
-from bot.core.request import Request
+from bot.core.request import Entry, Request
 from bot.features import Feature
 from bot.features.accounts.account import AccountOwner
+from bot.model import Model
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import DRAFT, TRY, LessonJobs
-from bot.runs.observers import Observer
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
 from bot.runs.runner import Runner
+from bot.runs.watching import Observer
 from bot.settings import Settings, arm_failpoints, secret
 from bot.settings.checks import check_accounts
 from bot.slack.edge.background_tasks import Background
@@ -52,8 +53,8 @@ from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspa
 from bot.slack.intake.decisions import may_administer, may_ask, may_decide
 from bot.slack.intake.home.lesson_results import LessonResults
 from bot.slack.intake.listeners.switched_off import tell_switched_off
-from bot.slack.intake.schedules import WorkspaceSchedules, with_schedules
-from bot.slack.intake.workflow_step import with_steps
+from bot.slack.intake.schedules import ScheduleListener, WorkspaceSchedules
+from bot.slack.intake.workflow_step import step_surfaces
 from bot.slack.message.earlier_answers import EarlierAnswers
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.status_sweep import StatusSweep
@@ -82,7 +83,8 @@ REDIS_SECONDS = 30.0
 """How long the start waits for Redis; after that the process ends, and its host restarts it."""
 
 ConfiguredTryCase = Callable[
-    [Settings, Decisions, LessonCase, ChannelSettings, Observer], Coroutine[Any, Any, CaseRun]
+    [Settings, Decisions, LessonCase, ChannelSettings, Callable[[Model], Model]],
+    Coroutine[Any, Any, CaseRun],
 ]
 """Runs an evaluation case; `bot.evals.lessons.try_case`, which this package must not import."""
 
@@ -380,17 +382,19 @@ def _runner_in(
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)
-    open_surface = with_steps(surfaces.open, slack.clients, slack.identity, slack.people)
+    steps = step_surfaces(slack.clients, slack.identity, slack.people)
     return make_runner(
         Frontend(
             SlackConversation(slack, channels, stores.runs.note_file),
-            with_schedules(open_surface, schedules),
+            surfaces.open,
             may_decide=partial(may_decide, slack.people),
             may_administer=partial(may_administer, slack.people, settings.access),
             may_ask=partial(may_ask, slack.people, settings.access),
             services=_services(slack, channels, stores),
             ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
             slack=slack,
+            surfaces={Entry.WORKFLOW_STEP: steps},
+            listeners=[partial(ScheduleListener, schedules)],
         )
     )
 

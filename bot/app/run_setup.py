@@ -6,9 +6,9 @@ Everything that a run is given is built here, in `make_runner`; the order of its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +27,7 @@ from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
-from bot.core.request import RepeatReason, Request
+from bot.core.request import Entry, RepeatReason, Request
 from bot.features import Feature, ServiceDeps
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
@@ -37,7 +37,6 @@ from bot.runs.context.images import Images
 from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.runs.erasure import ResponseDeleter
-from bot.runs.observers import Observer
 from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
@@ -46,6 +45,7 @@ from bot.runs.run_deps import PolicyHooks, RunDeps
 from bot.runs.runner import Runner
 from bot.runs.surface import EndedBy, OpenSurface, never_ended
 from bot.runs.toolset_cache import ToolsetCache
+from bot.runs.watching import ListenerFor, Observer
 from bot.services.artifact_services import artifact_services
 from bot.services.databases import SqlDatabases
 from bot.services.processes.scratch import remove_abandoned_folders
@@ -100,8 +100,10 @@ class Frontend:
     """A place where people ask and read answers: a Slack workspace, a terminal, an evaluation case.
 
     `services` are what it offers to tools besides `conversation`; a tool whose services are missing
-    is not offered. `slack` is the workspace, None elsewhere. The three functions decide who may approve a call, who is an admin, and whether
-    the asker may still ask. `ended_by` finds answers that stand there already.
+    is not offered. `slack` is the workspace, None elsewhere. The three functions decide who may
+    approve a call, who is an admin, and whether the asker may still ask. `ended_by` finds answers
+    that stand there already. `surfaces` are those of some entries instead of `open_surface`, and
+    `listeners` listen to its runs.
     """
 
     conversation: Conversation
@@ -112,6 +114,8 @@ class Frontend:
     services: Services
     ended_by: EndedBy = never_ended
     slack: Slack | None = None
+    surfaces: Mapping[Entry, OpenSurface] = field(default_factory=dict)
+    listeners: Sequence[ListenerFor] = ()
 
 
 MakeRunner = Callable[[Frontend], Runner]
@@ -149,6 +153,7 @@ async def runner_factory(
     stream: bool = True,
     dry_run: bool = False,
     observers: Sequence[Observer] = (),
+    metered: Callable[[Model], Model] | None = None,
     draining: asyncio.Event | None = None,
     accounts: Accounts | None = None,
     providers: Sequence[BoundProvider] | None = None,
@@ -158,9 +163,10 @@ async def runner_factory(
 
     Yield a function that makes a runner per frontend.
 
-    `accounts` are those of the process, if it has any already. `observers` see every surface and
-    every model call. Runs are requeued once `draining` is set. `providers` open the clients of
-    tools instead of those that are configured, and `features` replace all that there are.
+    `accounts` are those of the process, if it has any already. `observers` listen to every run. Runs
+    call what `metered` makes of the model. They are requeued once `draining` is set. `providers` open
+    the clients of tools instead of those that are configured, and `features` replace all that there
+    are.
 
     Raises ConfigurationError when a setting that runs need is missing or wrong.
     """
@@ -169,8 +175,7 @@ async def runner_factory(
     accounts = accounts or open_accounts(settings, stores)
     prices = settings.prices
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
-    on_estimate = [observer.estimated for observer in observers]
-    estimates = CallEstimates(prices, settings.model.max_output_tokens, on_estimate)
+    estimates = CallEstimates(prices, settings.model.max_output_tokens)
     draining = draining or asyncio.Event()
     toolsets = ToolsetCache()
     common = {
@@ -187,14 +192,11 @@ async def runner_factory(
     ):
         traits = ServerTraits(stateless=settings.model.stateless)
         model: Model = responses_model(settings, client, traits, stream=stream)
-        for observer in observers:
-            model = observer.model(model, prices)
+        model = metered(model) if metered else model
 
         def make_runner(frontend: Frontend) -> Runner:
             """Return the runner of `frontend`, with everything that its runs are given."""
-            conversation, open_surface = frontend.conversation, frontend.open_surface
-            for observer in observers:
-                open_surface = observer.surfaces(open_surface)
+            conversation = frontend.conversation
             services = {
                 **common,
                 **services_of(features, ServiceDeps(stores, frontend.slack)),
@@ -229,9 +231,10 @@ async def runner_factory(
                 images=settings.model.images,
                 direct=settings.direct,
                 parts=tuple(feature.run_part for feature in features if feature.run_part),
+                listeners=(*(each.listener for each in observers), *frontend.listeners),
                 dry_run=dry_run,
             )
-            return Runner(deps, open_surface, frontend.ended_by)
+            return Runner(deps, frontend.open_surface, frontend.ended_by, frontend.surfaces)
 
         yield make_runner
 

@@ -25,11 +25,11 @@ from bot.features.accounts.slack.people import PeopleAccounts
 from bot.mcp import McpServers
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import LessonIntake
-from bot.runs.observers import Submit
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.queue.engine import Engine
 from bot.runs.queue.requests import Requests
+from bot.runs.watching import Submit
 from bot.settings import Settings, secret
 from bot.settings.checks import unpriced_models
 from bot.slack.edge.api_watch import SlackApiWatch
@@ -91,14 +91,11 @@ async def slack_intake(
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
         retries = await stack.enter_async_context(EventRetries.open())
-        requests = Requests(stores, engine, process.metrics.request_repeated)
-        submit: Submit = requests.submit
-        for observer in process.observers:
-            submit = observer.submits(submit)
+        requests = Requests(stores, engine, process.observers)
 
         def listener(slack: Slack) -> Listener:
             return make_listener(
-                settings, stores, slack, requests, submit, background, retries, features, accounts
+                settings, stores, slack, requests, background, retries, features, accounts
             )
 
         listeners = PerWorkspace(workspaces, listener)
@@ -281,16 +278,13 @@ def make_listener(
     stores: Stores,
     slack: Slack,
     requests: Requests,
-    submit: Submit,
     background: Background,
     retries: EventRetries,
     features: Sequence[Feature],
     accounts: Accounts | None = None,
 ) -> Listener:
-    """Return the listener of a workspace, with everything that people can do with the bot there.
-
-    `submit` takes new requests: `requests.submit`, as the observers wrap it.
-    """
+    """Return the listener of a workspace, with everything that people can do with the bot there."""
+    submit = requests.submit
     app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
     channels = Channels(settings.channels, stores.channels)
     gate = AccessGate(slack.identity.team, slack.people, settings.access, channels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from bot.core.errors import ConfigurationError
 from bot.core.lessons import CaseRun, Lesson, LessonCase, LessonState
 from bot.evals.cases import Case
 from bot.evals.running import CHANNEL, run_case, separated
-from bot.runs.observers import Observer
+from bot.model import Model
 from bot.runs.policy.channels import ChannelSettings
 from bot.settings import Settings
 from bot.store import Decisions
@@ -31,9 +31,10 @@ async def try_case(
     pins: Decisions,
     case: LessonCase,
     channel: ChannelSettings,
-    observer: Observer,
+    metered: Callable[[Model], Model],
 ) -> CaseRun:
     """Run a case once in a channel with these settings, on a temporary Redis, changing nothing.
+    Its run calls what `metered` makes of the model.
 
     `pins` are the tools of MCP servers that the operator accepted. Raises ConfigurationError when
     no case can be run.
@@ -47,7 +48,7 @@ async def try_case(
         redis_and_stores(separate, data_dir=None) as (_, stores),
         stores.signals.listening(),
     ):
-        result = await run_case(separate, replace(stores, mcp=pins), made, observers=(observer,))
+        result = await run_case(separate, replace(stores, mcp=pins), made, metered=metered)
     return CaseRun(reasons=result.reasons, said=result.said, cost=result.totals.cost)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -26,7 +27,6 @@ from bot.evals.judging import reasons
 from bot.evals.results import CaseResult, Evaluation
 from bot.evals.web import CaseWebSearch
 from bot.model import Model
-from bot.runs.observers import Observer
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.results.result_markdown import result_text
@@ -84,10 +84,9 @@ def separated(settings: Settings) -> Settings:
     return settings.without_personal_servers.model_copy(update=update)
 
 
-async def run_case(
-    settings: Settings, stores: Stores, case: Case, *, observers: Sequence[Observer] = ()
-) -> CaseResult:
-    """Run a case once. `settings` and `stores` are separate from the bot's own.
+async def run_case(settings: Settings, stores: Stores, case: Case, **options: Any) -> CaseResult:
+    """Run a case once. `settings` and `stores` are separate from the bot's own; `options` are those
+    of `open_runner`.
 
     Raises ConfigurationError as `evaluate` does.
     """
@@ -98,7 +97,7 @@ async def run_case(
         conversation,
         recorder.open,
         dry_run=True,
-        observers=observers,
+        **options,
         services=_services(case),
         may_decide=_nobody,
         may_administer=_nobody,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from typing_extensions import override
+
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.state import LoopState
 from bot.core.approvals import Approval, Decision, digest
@@ -12,6 +14,7 @@ from bot.core.findings import Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.runs.results.evidence_line import distinct
+from bot.runs.watching import Listener
 from bot.store import AuditLog, PendingEntry
 
 Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
@@ -57,7 +60,7 @@ def refused(team: str, who: str, what: str, *, channel: str = "", run_id: str = 
     )
 
 
-class RunAudit:
+class RunAudit(Listener):
     """The audit entries of one run, saved in the same step as the state they describe.
 
     A tool call that is repeated after a crash therefore has an entry for each attempt.
@@ -77,7 +80,8 @@ class RunAudit:
         self._note(AuditKind.ASKED, self._request.entry)
         await self._load_pseudonym(new=True)
 
-    def note(self, event: Event) -> None:
+    @override
+    def on_event(self, event: Event) -> None:
         """Note an event of the run, if the audit log records its kind."""
         match event:
             case ToolStarted(call_id=call_id):
@@ -89,7 +93,7 @@ class RunAudit:
                 facts = {"ok": event.ok, "unknown": event.unknown, "arguments": arguments}
                 self._note(AuditKind.CALLED, what, **facts)
             case FromSubagent(event=inner):
-                self.note(inner)
+                self.on_event(inner)
             case _:
                 pass
 

@@ -20,21 +20,18 @@ from bot.agent.calls.outputs import mark_as_data, new_mark
 from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
 from bot.core.audit import AuditKind
-from bot.core.budgets import Spent
 from bot.core.errors import CallRefused, ConfigurationError, ModelError
 from bot.core.feedback import Feedback
 from bot.core.ids import new_id
 from bot.core.lessons import MAX_LINES, CaseRun, Lesson, LessonCase, LessonState, Trial
 from bot.core.request import NEXT_MESSAGE, Request
-from bot.model import Model, ModelRequest, PriceList, whole_response
+from bot.model import Model, ModelRequest, whole_response
 from bot.runs.audit_trail import request_entry
-from bot.runs.observers import Observer, Submit
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.spending import Spending
 from bot.runs.queue.requests import Requests
 from bot.runs.results.result_markdown import result_text
 from bot.runs.run_deps import RunDeps
-from bot.runs.surface import OpenSurface
 from bot.store import LessonStore
 from bot.text.invisible_text import exact
 from bot.text.translation import Text
@@ -68,9 +65,11 @@ NO_EVALUATIONS = Text("Cases can't be run here: this process has no evaluations.
 GAVE_UP = Text("This failed several times, so I gave up.")
 
 
-TryCase = Callable[[LessonCase, ChannelSettings, Observer], Coroutine[Any, Any, CaseRun]]
-"""Runs a case once, as `bot eval` does, in a channel with these settings. Raises ConfigurationError
-when no case can be run."""
+TryCase = Callable[
+    [LessonCase, ChannelSettings, Callable[[Model], Model]], Coroutine[Any, Any, CaseRun]
+]
+"""Runs a case once, as `bot eval` does, in a channel with these settings; its run calls what the
+function makes of the model. Raises ConfigurationError when no case can be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +183,8 @@ class LessonJobs:
         deps, run_id = self.deps, new_id("run")
         await self._record(request, AuditKind.ASKED)
         place = await deps.channels.of(request.team, request.channel)
-        spending = deps.spending(request, run_id, place, Interrupt(), _ignore)
+        listeners = deps.listeners_to(request)
+        spending = deps.spending(request, run_id, place, Interrupt(), _ignore, listeners)
         cost: float | None = 0.0
         async with spending:
             name = await self._model_name(lesson)
@@ -264,13 +264,12 @@ class LessonJobs:
         if self.try_case is None:
             return {"problem": NO_EVALUATIONS()}, 0.0
         channel = await self.deps.channels.of(lesson.team, lesson.channel)
-        observer = _Charged(spending)
         try:
-            before = _bounded(await self.try_case(lesson.case, channel, observer))
+            before = _bounded(await self.try_case(lesson.case, channel, spending.model))
             after = before
             if lesson.instruction:
                 changed = channel.with_instruction(lesson.instruction)
-                after = _bounded(await self.try_case(lesson.case, changed, observer))
+                after = _bounded(await self.try_case(lesson.case, changed, spending.model))
         except ValidationError:
             return {"problem": TOO_LONG()}, None
         except CallRefused as refused:
@@ -282,25 +281,6 @@ class LessonJobs:
         costs = [each.cost for each in runs]
         cost = None if None in costs else sum(each or 0.0 for each in costs)
         return {"trial": trial}, cost
-
-
-@dataclass(frozen=True, slots=True)
-class _Charged:
-    """An observer that charges the calls of a model to one person's budgets."""
-
-    spending: Spending
-
-    def submits(self, submit: Submit) -> Submit:
-        return submit
-
-    def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
-        return open_surface
-
-    def model(self, model: Model, _prices: PriceList) -> Model:
-        return self.spending.model(model)
-
-    def estimated(self, model: str, spent: Spent) -> None:
-        """Do nothing: the model charges it."""
 
 
 def _lines(texts: Sequence[str]) -> tuple[str, ...]:

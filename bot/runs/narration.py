@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from typing_extensions import override
+
 from bot.agent.events import (
     Event,
     FromSubagent,
@@ -33,10 +35,11 @@ from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.outcome import StopReason
 from bot.core.request import Request
 from bot.core.run_log import NOTICE, holds_words, run_log
+from bot.runs.watching import Listener
 from bot.text.counting import counted
 
 
-class Narrator:
+class Narrator(Listener):
     """The writer of one run's log lines."""
 
     def __init__(self, request: Request, run_id: str, resumed: LoopState | None = None) -> None:
@@ -53,7 +56,8 @@ class Narrator:
         self._usage, self._cost = (resumed.usage, resumed.cost) if resumed else (NO_USAGE, 0.0)
         self._step = _step(resumed or LoopState())
 
-    def log(self, event: Event) -> None:
+    @override
+    def on_event(self, event: Event) -> None:
         """Log an event, if its kind has a line."""
         if isinstance(event, TurnStarted):
             self._turn = event.turn

@@ -46,6 +46,7 @@ from bot.runs.policy.waits import Waits
 from bot.runs.queue.steering import Steering
 from bot.runs.run_parts import RunPart, RunPartDeps, RunPartFor
 from bot.runs.toolset_cache import ToolsetCache
+from bot.runs.watching import Listener, ListenerFor
 from bot.store import RunRecord, Stores
 from bot.toolkit import Conversation
 from bot.toolkit.tool import Tool
@@ -99,7 +100,7 @@ class RunDeps:
     """The dependencies that all runs of a process share.
 
     With `images`, the model sees the images that people attach. `parts` make what features add to a
-    run. Once `draining` is set, runs stop at their next save point.
+    run, and `listeners` what else listens to it. Once `draining` is set, runs stop at their next save point.
     """
 
     stores: Stores
@@ -126,6 +127,7 @@ class RunDeps:
     images: bool
     direct: DirectSettings
     parts: tuple[RunPartFor, ...] = ()
+    listeners: tuple[ListenerFor, ...] = ()
     temperature: float | None = None
     accounts: PersonalAccounts | None = None
     traits: ServerTraits = field(default_factory=ServerTraits)
@@ -153,6 +155,10 @@ class RunDeps:
         deeper = self.models.deeper if request.again is RepeatReason.DEEPER else ""
         return self.models.models(self.models.first_of(deeper, own, channel_settings.model))
 
+    def listeners_to(self, request: Request) -> tuple[Listener, ...]:
+        """Return new listeners to a run, without the parts of features."""
+        return tuple(listener_for(request) for listener_for in self.listeners)
+
     def context(self, request: Request, run_id: str, models: RunModels) -> RequestContext:
         """Return the context of a run that its tools may see."""
         return RequestContext(
@@ -170,8 +176,10 @@ class RunDeps:
         channel_settings: ChannelSettings,
         interrupt: Interrupt,
         show: Callable[[Event], Awaitable[None]],
+        listeners: Sequence[Listener],
     ) -> Spending:
-        """Return the budget control of a run; `show` gets an event when the run waits for room."""
+        """Return the budget control of a run; `show` gets an event when the run waits for room, and
+        `listeners` hear of each call of the model."""
         return Spending(
             request,
             run_id,
@@ -181,6 +189,7 @@ class RunDeps:
             channel_settings.limited(self.limits),
             interrupt,
             show,
+            listeners,
         )
 
     async def steering(

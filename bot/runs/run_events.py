@@ -1,4 +1,4 @@
-"""The sink for a run's events: each event is saved, audited, logged and shown."""
+"""The sink for a run's events: each event is saved, then heard by listeners and shown."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
 from bot.runs.queue.requeue import Requeue, can_requeue
 from bot.runs.queue.steering import Steering
-from bot.runs.run_parts import RunPart
 from bot.runs.surface import Surface
+from bot.runs.watching import Listener
 from bot.store import Lease, RunRecord, Runs
 
 
@@ -37,14 +37,14 @@ class EventSink:
     surface: Surface
     audit: RunAudit
     steering: Steering
-    parts: Sequence[RunPart]
     narrator: Narrator
+    listeners: Sequence[Listener]
     draining: asyncio.Event
     state: LoopState
     has_advanced: bool = False
 
     async def note(self, event: Event) -> None:
-        """Save an event, then log, audit and show it. Raises LeaseLost, StoreUnavailable and Requeue."""
+        """Save an event, then let listeners hear it and show it. Raises LeaseLost, StoreUnavailable and Requeue."""
         if isinstance(event, Recorded | SavePoint):
             await self._keep(event)
         if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
@@ -52,10 +52,10 @@ class EventSink:
         if self.draining.is_set() and can_requeue(event):
             self.narrator.requeued()
             raise Requeue
-        for each in (event, *self.steering.news()):
-            self.narrator.log(each)
-            self.audit.note(each)
-            await self.surface.show(each)
+        for news in (event, *self.steering.news()):
+            for listener in (self.narrator, self.audit, *self.listeners):
+                listener.on_event(news)
+            await self.surface.show(news)
 
     async def _keep(self, event: Recorded | SavePoint) -> None:
         """Save the loop's state and its additions to the conversation before the loop goes on."""
@@ -85,9 +85,6 @@ class EventSink:
             await self.audit.settle()
         self.has_advanced |= advances
         self.state = event.state
-        if isinstance(event, Recorded):
-            for part in self.parts:
-                part.note(event.entry)
         failpoint("step-kept")
         self.steering.on_saved(change)
 

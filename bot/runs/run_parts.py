@@ -11,6 +11,7 @@ from bot.core.chain import Item, LedgerEntry
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.policy.channels import ChannelSettings
+from bot.runs.watching import Listener
 from bot.store import Stores
 from bot.toolkit.catalogue import Catalogue
 
@@ -25,11 +26,12 @@ class RunPartDeps:
     stores: Stores
 
 
-class RunPart:
+class RunPart(Listener):
     """What a feature adds to one run: its `hook`, if it has one, and the methods that it overrides.
 
-    Every method does nothing, and must not raise. What a part keeps is lost when another worker
-    resumes the run: it follows again from what `begin` is given, and from the memory of the hook.
+    It listens to the run as any listener. Every method does nothing, and must not raise. What a
+    part keeps is lost when another worker resumes the run: it follows again from what `begin` is
+    given, and from the memory of the hook.
     """
 
     hook: Hooks | None = None
@@ -42,9 +44,6 @@ class RunPart:
     def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:
         """Begin with what the thread of the run has read before, and this run before it was resumed;
         with `is_cut` some of it belongs to one person and is left out."""
-
-    def note(self, entry: LedgerEntry) -> None:
-        """Note an entry that was recorded now."""
 
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
         """Return the outcome of the run with what the feature found. The part that is listed first

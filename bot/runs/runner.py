@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.agent.changes import changes_in
@@ -56,6 +56,7 @@ from bot.runs.results.result_markdown import result_text
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import EndedBy, OpenSurface, Surface, never_ended
+from bot.runs.watching import Listener
 from bot.services.processes.isolation import warm_processes
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 from bot.text.translation import Text
@@ -81,11 +82,15 @@ _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """A runner of requests. The engine calls it for one request at a time per thread, in order."""
+    """A runner of requests. The engine calls it for one request at a time per thread, in order.
+
+    `surfaces` are those of some entries instead of `open_surface`.
+    """
 
     deps: RunDeps
     open_surface: OpenSurface
     ended_by: EndedBy = never_ended
+    surfaces: Mapping[Entry, OpenSurface] = field(default_factory=dict)
 
     def with_deps(self, **changes: Any) -> Runner:
         """Return a runner with `changes` to its dependencies."""
@@ -125,36 +130,52 @@ class Runner:
         if revises and _is_new(record) and not await post.message():
             request = await refresh_edit(self._stores, request)
             await self._take_over(request, post)
-        async with self.open_surface(request, post) as surface:
-            approvals = RunApprovals(
-                request,
-                record.run_id,
-                self._stores.approvals,
-                surface,
-                lease,
-                self._stores.audit.append,
-            )
-            given_up = deaths >= _max_deaths(record)
-            if record.outcome and not given_up:
-                outcome = await self._silenced_if_withdrawn(record.outcome, request, lease)
-            else:
-                outcome = await self._decide(request, record, lease, approvals, given_up=given_up)
-            if _failure_cannot_be_posted(record, given_up=given_up):
-                log.error(
-                    "an outcome was not posted: its workers died", extra={"run_id": record.run_id}
-                )
-            else:
-                await _deliver(surface, outcome)
-            await approvals.close(outcome.silent)
-            failpoint("run-delivered")
-            if not await runs.mark_delivered(record, is_stop_heard=False):
-                decided = outcome
-                outcome = await self._silenced_if_withdrawn(decided, request, lease)
-                if outcome is not decided:
-                    await _deliver(surface, outcome)
-                    await approvals.close(outcome.silent)
-                await runs.mark_delivered(record)
+        listeners = self.deps.listeners_to(request)
+        with ExitStack() as running:
+            for listener in listeners:
+                running.enter_context(listener.running())
+            open_surface = self.surfaces.get(request.entry, self.open_surface)
+            async with open_surface(request, post) as surface:
+                outcome = await self._answer_on(surface, request, record, lease, listeners, deaths)
         failpoint("run-closed")
+        return outcome
+
+    async def _answer_on(
+        self,
+        surface: Surface,
+        request: Request,
+        record: RunRecord,
+        lease: Lease,
+        listeners: Sequence[Listener],
+        deaths: int,
+    ) -> Outcome:
+        """Decide the outcome of a run, unless it is decided, and deliver it."""
+        stores = self._stores
+        approvals = RunApprovals(
+            request, record.run_id, stores.approvals, surface, lease, stores.audit.append
+        )
+        given_up = deaths >= _max_deaths(record)
+        if record.outcome and not given_up:
+            outcome = await self._silenced_if_withdrawn(record.outcome, request, lease)
+        else:
+            outcome = await self._decide(
+                request, record, lease, approvals, listeners, given_up=given_up
+            )
+        if _failure_cannot_be_posted(record, given_up=given_up):
+            log.error(
+                "an outcome was not posted: its workers died", extra={"run_id": record.run_id}
+            )
+        else:
+            await _deliver(surface, outcome, listeners)
+        await approvals.close(outcome.silent)
+        failpoint("run-delivered")
+        if not await stores.runs.mark_delivered(record, is_stop_heard=False):
+            decided = outcome
+            outcome = await self._silenced_if_withdrawn(decided, request, lease)
+            if outcome is not decided:
+                await _deliver(surface, outcome, listeners)
+                await approvals.close(outcome.silent)
+            await stores.runs.mark_delivered(record)
         return outcome
 
     async def _is_over(self, request: Request, record: RunRecord) -> bool:
@@ -224,6 +245,7 @@ class Runner:
         record: RunRecord,
         lease: Lease,
         approvals: RunApprovals,
+        listeners: Sequence[Listener],
         *,
         given_up: bool,
     ) -> Outcome:
@@ -241,7 +263,7 @@ class Runner:
                 outcome, after = _perhaps_answered(request, record), None
             else:
                 outcome, after, entries = await self._run_loop(
-                    request, record, lease, approvals, caller, audit
+                    request, record, lease, approvals, caller, audit, listeners
                 )
         except (LeaseLost, StoreUnavailable, Requeue, AwaitingApproval, Held):
             raise
@@ -322,6 +344,7 @@ class Runner:
         approvals: RunApprovals,
         caller: CallerState,
         audit: RunAudit,
+        listeners: Sequence[Listener],
     ) -> tuple[Outcome, CallerState | None, list[LedgerEntry]]:
         """Run the loop, saving each step. Return the outcome, the thread's new state, and what the
         ledger needs for it.
@@ -333,7 +356,7 @@ class Runner:
         models = await deps.models_for(request, channel_settings, record)
         context, interrupt = deps.context(request, run_id, models), Interrupt()
         spending = deps.spending(
-            request, run_id, channel_settings, interrupt, approvals.surface.show
+            request, run_id, channel_settings, interrupt, approvals.surface.show, listeners
         )
         async with self._stoppable(request, interrupt) as stopped_by, spending:
             if _has_no_response(record) and not await spending.admits(context.model):
@@ -364,8 +387,8 @@ class Runner:
                 approvals.surface,
                 audit,
                 steering,
-                parts,
                 narrator=Narrator(request, run_id, state if record.state else None),
+                listeners=(*listeners, *parts),
                 draining=deps.draining,
                 state=state,
             )
@@ -598,15 +621,22 @@ def _has_calls_left(record: RunRecord) -> bool:
     return state is not None and state.open is not None and has_work_left(state.open)
 
 
-async def _deliver(surface: Surface, outcome: Outcome) -> None:
-    """Post the final message, with retries. Raises the exception of the last attempt."""
+async def _deliver(surface: Surface, outcome: Outcome, listeners: Sequence[Listener]) -> None:
+    """Post the final message and tell the listeners, with retries. Raises the exception of the last
+    attempt."""
+
+    async def deliver_once() -> None:
+        await surface.finish(outcome)
+        for listener in listeners:
+            await listener.on_end(outcome)
+
     for pause in _DELIVERY_PAUSES:
         try:
-            return await surface.finish(outcome)
+            return await deliver_once()
         except LeaseLost:
             raise
         except Exception:
             ids = {"run_id": outcome.run_id}
             log.exception("The answer was not posted; retrying in %g s", pause, extra=ids)
             await asyncio.sleep(pause)
-    return await surface.finish(outcome)
+    return await deliver_once()

@@ -90,27 +90,6 @@ class Surface(Protocol):
         """
 
 
-class SurfaceWrapper:
-    """A surface that forwards every call to another one: a base class for observers."""
-
-    def __init__(self, surface: Surface) -> None:
-        self._surface = surface
-
-    async def show(self, event: Event) -> None:
-        await self._surface.show(event)
-
-    async def ask(
-        self, approvals: Sequence[Approval], *, meanwhile: bool = False
-    ) -> Sequence[tuple[Approval, Decision]]:
-        return await self._surface.ask(approvals, meanwhile=meanwhile)
-
-    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        await self._surface.settle(asked)
-
-    async def finish(self, outcome: Outcome) -> None:
-        await self._surface.finish(outcome)
-
-
 EndedBy = Callable[[Request], Awaitable[str | None]]
 """Returns the id of the run that has answered a request, as its thread shows it; "" when the message
 that asked is gone, None when neither shows."""

@@ -1,11 +1,10 @@
-"""Metrics of the process for Prometheus, measured by an observer at the edges of the runs."""
+"""Metrics of the process for Prometheus."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 
 import aiohttp
@@ -14,23 +13,17 @@ from prometheus_client.registry import Collector
 from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded
-from bot.core.budgets import Spent
-from bot.core.chain import Usage
-from bot.core.errors import ModelError
 from bot.core.findings import counted_as
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.model import Model, PriceList
-from bot.model.types import ModelRequest, ModelResponse, Progress
-from bot.runs.observers import Submit
-from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
+from bot.runs.watching import Listener, ModelCalled, Observer, Submission
 from bot.telemetry.meters import ModelMeters, ProcessMeters, RunMeters
 
 _MOST_REMEMBERED = 10_000  # ended runs, so that none is counted twice
 
 
-class Metrics:
-    """An observer (`bot.runs.observers.Observer`) with its own registry of metrics."""
+class Metrics(Observer):
+    """An observer with its own registry of metrics."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -64,40 +57,27 @@ class Metrics:
         """Record how late the event loop was, in seconds."""
         self._process.lag.observe(seconds)
 
-    def submits(self, submit: Submit) -> Submit:
-        """Return `submit` with new requests counted."""
-
-        async def counted(request: Request, event_id: str) -> bool:
-            new = await submit(request, event_id)
-            if new:
-                self._run.requests.labels(request.entry).inc()
-            return new
-
-        return counted
-
-    def request_repeated(self) -> None:
-        """Count an event that Slack delivered again although it was received."""
-        self._run.repeated.inc()
+    @override
+    @contextmanager
+    def submitting(self, submission: Submission) -> Generator[None]:
+        """Count a new request, or an event that Slack delivered again although it was received."""
+        yield
+        if submission.is_new:
+            self._run.requests.labels(submission.request.entry).inc()
+        if submission.is_repeated:
+            self._run.repeated.inc()
 
     def request_refused(self, reason: str) -> None:
         """Count an HTTP request without a valid signature of Slack."""
         self._process.refused.labels(reason).inc()
 
-    def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
-        """Return `open_surface` with its runs and tool calls counted."""
+    @override
+    def listener(self, request: Request) -> Listener:
+        return _CountingListener(self)
 
-        def opened(request: Request, post: PostedMessages) -> AbstractAsyncContextManager[Surface]:
-            return self._counting(open_surface(request, post))
-
-        return opened
-
-    @asynccontextmanager
-    async def _counting(
-        self, opening: AbstractAsyncContextManager[Surface]
-    ) -> AsyncGenerator[Surface]:
-        with self._run.active.track_inprogress():
-            async with opening as surface:
-                yield _CountedSurface(surface, self)
+    def running(self) -> AbstractContextManager[object]:
+        """Return the context in which a run counts as active."""
+        return self._run.active.track_inprogress()
 
     def tool_ended(self, event: ToolEnded) -> None:
         """Count a tool call that ended."""
@@ -116,29 +96,22 @@ class Metrics:
         for finding in outcome.traced.items if outcome.traced else ():
             self._run.findings.labels(counted_as(finding)).inc()
 
-    def model(self, model: Model, prices: PriceList) -> Model:
-        """Return `model` with its calls counted."""
-        return _CountedModel(model, prices, self)
+    def model_called(self, call: ModelCalled) -> None:
+        """Count an ended call of the model, its duration, its tokens and its cost.
 
-    def model_called(self, name: str, outcome: str, seconds: float) -> None:
-        """Count an ended call to the model service and its duration."""
-        self._model.calls.labels(name, outcome).inc()
-        self._model.seconds.labels(name).observe(seconds)
-
-    def model_used(self, name: str, usage: Usage, cost: float | None) -> None:
-        """Count the tokens and the cost of a response, also of one that failed."""
-        for kind, tokens in (
-            ("input", usage.input_tokens),
-            ("cached", usage.cached_tokens),
-            ("output", usage.output_tokens),
-        ):
-            self._model.tokens.labels(name, kind).inc(tokens)
-        self._model.cost.labels(name).inc(cost or 0.0)
-
-    def estimated(self, model: str, spent: Spent) -> None:
-        """Count what a call that broke off is charged, so that budgets and metrics agree."""
-        self._model.tokens.labels(model, "estimated").inc(spent.tokens)
-        self._model.estimated_cost.labels(model).inc(spent.cost)
+        What a call that broke off is charged counts apart, so that budgets and metrics agree.
+        """
+        model, tokens = call.model, self._model.tokens
+        self._model.calls.labels(model, call.outcome).inc()
+        self._model.seconds.labels(model).observe(call.seconds)
+        if usage := call.usage:
+            tokens.labels(model, "input").inc(usage.input_tokens)
+            tokens.labels(model, "cached").inc(usage.cached_tokens)
+            tokens.labels(model, "output").inc(usage.output_tokens)
+            self._model.cost.labels(model).inc(call.cost or 0.0)
+        if spent := call.estimated:
+            tokens.labels(model, "estimated").inc(spent.tokens)
+            self._model.estimated_cost.labels(model).inc(spent.cost)
 
     def slack_calls(self, base_url: str) -> aiohttp.TraceConfig:
         """Return a trace config that counts each HTTP call to Slack, including the SDK's retries."""
@@ -169,48 +142,24 @@ class Metrics:
         return tracing
 
 
-class _CountedSurface(SurfaceWrapper):
-    def __init__(self, surface: Surface, metrics: Metrics) -> None:
-        super().__init__(surface)
+class _CountingListener(Listener):
+    def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
     @override
-    async def show(self, event: Event) -> None:
+    def running(self) -> AbstractContextManager[object]:
+        return self._metrics.running()
+
+    @override
+    def on_event(self, event: Event) -> None:
         ended = event.event if isinstance(event, FromSubagent) else event
         if isinstance(ended, ToolEnded):
             self._metrics.tool_ended(ended)
-        await self._surface.show(event)
 
     @override
-    async def finish(self, outcome: Outcome) -> None:
-        await self._surface.finish(outcome)
+    def on_model_call(self, call: ModelCalled) -> None:
+        self._metrics.model_called(call)
+
+    @override
+    async def on_end(self, outcome: Outcome) -> None:
         self._metrics.run_ended(outcome)
-
-
-class _CountedModel:
-    """A model whose calls are counted; see `bot.model.Model`."""
-
-    def __init__(self, model: Model, prices: PriceList, metrics: Metrics) -> None:
-        self._model = model
-        self._prices = prices
-        self._metrics = metrics
-
-    async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
-        clock = asyncio.get_running_loop().time
-        began, outcome = clock(), "abandoned"
-        try:
-            async with aclosing(self._model.respond(request)) as parts:
-                async for part in parts:
-                    if isinstance(part, ModelResponse):
-                        outcome = "ok"
-                        cost = self._prices.cost(request.model, part.billed)
-                        self._metrics.model_used(request.model, part.billed, cost)
-                    yield part
-        except ModelError as error:
-            outcome = error.kind
-            if error.usage:
-                cost = self._prices.cost(request.model, error.usage)
-                self._metrics.model_used(request.model, error.usage, cost)
-            raise
-        finally:
-            self._metrics.model_called(request.model, outcome, clock() - began)

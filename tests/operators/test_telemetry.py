@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -22,11 +22,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
+from bot.agent.events import FromSubagent, ToolEnded, ToolStarted
 from bot.app.process import bot
 from bot.core.check import Level
 from bot.core.errors import ConfigurationError
-from bot.core.request import Request
 from bot.dev.model import ResponsesServer, Script, ScriptBook, call, calls, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.ops.doctor.collector import examine_collector
@@ -162,21 +161,15 @@ async def test_spans_hold_no_words_of_the_model_and_no_direct_channel() -> None:
     traces.add_span_processor(SimpleSpanProcessor(exporter))
     tracing = Tracing(traces, NoOpMeterProvider())
 
-    class Silent:
-        async def show(self, event: Event) -> None: ...
-
-    @asynccontextmanager
-    async def opening(request: Request, post: object) -> AsyncGenerator[Any]:
-        yield Silent()
-
     for channel in ("D0ADA00001", GENERAL):
         request = asked().model_copy(update={"channel": channel})
-        async with tracing.surfaces(opening)(request, cast(Any, None)) as surface:
+        listener = tracing.listener(request)
+        with listener.running():
             made_up = ToolStarted("call_1", SECRET_WORDS, SECRET_WORDS, known=False)
-            await surface.show(FromSubagent("call_0", made_up))
-            await surface.show(made_up)
+            listener.on_event(FromSubagent("call_0", made_up))
+            listener.on_event(made_up)
             ended = ToolEnded("call_1", SECRET_WORDS, ok=False, detail="", seconds=0.1, known=False)
-            await surface.show(ended)
+            listener.on_event(ended)
     spans = exporter.get_finished_spans()
     said = [f"{span.name} {span.attributes}" for span in spans]
     assert "execute_tool unknown" in {span.name for span in spans}

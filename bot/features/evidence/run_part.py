@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from bot.agent.events import RunEnded
+from bot.agent.events import Event, Recorded, RunEnded
 from bot.core.chain import LedgerEntry
 from bot.core.findings import Findings
 from bot.core.outcome import Outcome
@@ -35,8 +35,9 @@ class EvidencePart(RunPart):
         self._evidence.begin(ledger, is_cut, run_id)
 
     @override
-    def note(self, entry: LedgerEntry) -> None:
-        self._evidence.note(entry)
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, Recorded):
+            self._evidence.note(event.entry)
 
     @override
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:

@@ -19,8 +19,8 @@ from bot.features.refresh.message import ended_part, refresh_buttons, refresh_pa
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.refresh.store import RefreshStore
 from bot.runs.context.own_schedules import MOST, first_time
-from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
+from bot.runs.watching import Submit
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_definitive
 from bot.slack.edge.text import one_line
 from bot.slack.intake.questions import QuestionIntake

@@ -87,7 +87,8 @@ class Repetition:
         """
         interrupt, models = Interrupt(), deps.models.models("")
         context = deps.context(request, request.id, models)
-        spending = deps.spending(request, request.id, channel, interrupt, _ignore)
+        listeners = deps.listeners_to(request)
+        spending = deps.spending(request, request.id, channel, interrupt, _ignore, listeners)
         mailbox, never = deps.stores.mailbox, {"is_short": False, "steers": False, "images": False}
         steering = Steering(request, [], mailbox, interrupt, **never)
         parts = deps.parts_for(request, channel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,8 +65,6 @@ class CallEstimates:
 
     prices: PriceList
     max_output_tokens: int | None = None
-    on_estimate: Sequence[Callable[[str, Spent], None]] = ()
-    """Called with the model and the charge of each call that broke off."""
     _outputs: deque[int] = field(default_factory=_recent)
     _spent: defaultdict[tuple[str, bool], deque[Spent]] = field(
         default_factory=lambda: defaultdict(_recent)
@@ -100,10 +98,7 @@ class CallEstimates:
     def interrupted(self, call: ExpectedCall, output_bytes: int) -> Spent:
         """Return the estimated cost of a call that broke off after `output_bytes` bytes of output."""
         output = output_bytes // _BYTES_PER_TOKEN
-        spent = self._estimate(call, output, cached_tokens=call.before.input_tokens)
-        for tell in self.on_estimate:
-            tell(call.model, spent)
-        return spent
+        return self._estimate(call, output, cached_tokens=call.before.input_tokens)
 
     def _estimate(self, call: ExpectedCall, output_tokens: int, *, cached_tokens: int) -> Spent:
         return self._priced(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 from pydantic import BaseModel
@@ -37,6 +37,7 @@ from bot.runs.outcomes import not_admitted
 from bot.runs.policy import budget_words
 from bot.runs.policy.budgets import BudgetPolicy, BudgetUse
 from bot.runs.policy.estimates import CallEstimates, ExpectedCall, expected_call
+from bot.runs.watching import Listener, ModelCalled
 from bot.store import Place, Reservation, Reserved, Room
 from bot.toolkit.tool import Tool
 
@@ -66,7 +67,8 @@ class Spending(Hooks):
 
     The run may call the model while there is room in every budget and the bot is not paused. From
     its first call on, the run reserves room for one last call, so that it ends with an answer. On
-    exit all reservations are released. `show` gets an event when the run waits for room.
+    exit all reservations are released. `show` gets an event when the run waits for room, and
+    `listeners` hear of each call.
 
     Raises StoreUnavailable: nothing is spent without a check.
     """
@@ -81,6 +83,7 @@ class Spending(Hooks):
         limits: Limits,
         interrupt: Interrupt,
         show: Callable[[Event], Awaitable[None]],
+        listeners: Sequence[Listener],
     ) -> None:
         self._request = request
         self._run_id = run_id
@@ -89,6 +92,7 @@ class Spending(Hooks):
         self._estimates = estimates
         self._interrupt = interrupt
         self._show = show
+        self._listeners = listeners
         self._seconds = int(limits.turn_seconds) + _HOLD_MARGIN
         self._run_seconds = int(limits.run_seconds) + self._seconds
         self._first_hold: _Hold | None = None  # for the first call
@@ -175,6 +179,13 @@ class Spending(Hooks):
     def estimate(self, call: ExpectedCall, output_bytes: int) -> Spent:
         """Return the estimated cost of a call without a response, after `output_bytes` bytes of output."""
         return self._estimates.interrupted(call, output_bytes)
+
+    def tell(self, call: ModelCalled) -> None:
+        """Tell the listeners of a call that ended."""
+        cost = self._estimates.prices.cost(call.model, call.usage) if call.usage else None
+        priced = replace(call, cost=cost)
+        for listener in self._listeners:
+            listener.on_model_call(priced)
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
@@ -302,36 +313,43 @@ class Spending(Hooks):
 
 @dataclass(frozen=True, slots=True)
 class _SpendingModel:
-    """A model whose calls `spending` checks and charges."""
+    """A model whose calls `spending` checks and charges, and of which its listeners hear."""
 
     inner: Model
     spending: Spending
 
     async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """Respond as `Model.respond` does. Raises CallRefused before anything is sent."""
-        call = self.spending.expected(request)
-        hold = await self.spending.hold(call, is_last=request.is_last)
-        output_bytes, spent, is_settled = 0, None, False
+        spending, clock = self.spending, asyncio.get_running_loop().time
+        call = spending.expected(request)
+        hold = await spending.hold(call, is_last=request.is_last)
+        began, output_bytes, spent, is_settled = clock(), 0, None, False
+        ended = ModelCalled(request.model, "abandoned", 0.0)
         try:
             async with aclosing(self.inner.respond(request)) as parts:
                 async for part in parts:
                     if isinstance(part, ModelResponse):
-                        spent = self.spending.count(call, part)
-                        await self.spending.settle(hold, spent)
+                        ended = replace(ended, outcome="ok", response=part, usage=part.billed)
+                        spent = spending.count(call, part)
+                        await spending.settle(hold, spent)
                         is_settled = True
                     elif isinstance(part, TextPart | ReasoningPart | ArgumentsPart):
                         output_bytes += len(part.text.encode())
                     yield part
         except ModelError as error:
+            ended = replace(ended, outcome=error.kind, usage=error.usage)
             if error.usage:
-                spent = self.spending.count_failed(call, error.usage)
+                spent = spending.count_failed(call, error.usage)
             elif not output_bytes and error.kind is not ModelErrorKind.INTERRUPTED:
                 spent = Spent()  # the service refused it
             raise
         finally:
+            if spent is None:
+                spent = spending.estimate(call, output_bytes)
+                ended = replace(ended, estimated=spent)
+            spending.tell(replace(ended, seconds=clock() - began))
             if not is_settled:
-                spent = self.spending.estimate(call, output_bytes) if spent is None else spent
-                await _settle_briefly(self.spending.settle(hold, spent))
+                await _settle_briefly(spending.settle(hold, spent))
 
 
 async def _settle_briefly(settling: Awaitable[None]) -> None:

@@ -6,7 +6,8 @@ The Slack listeners and the operator commands use them; runs read the effects fr
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from bot.core.approvals import (
@@ -26,6 +27,7 @@ from bot.runs.audit_trail import decision_entry, request_entry
 from bot.runs.policy import budget_words
 from bot.runs.queue.engine import Engine, within_ack_deadline
 from bot.runs.queue.revisions import EditScope, Revision, edit_scope_of, revisions_of
+from bot.runs.watching import Observer, Submission
 from bot.store import Phase, Refusal, Stores
 from bot.store.threads.mailbox import Seen
 from bot.text.translation import Text
@@ -43,24 +45,31 @@ class Requests:
 
     stores: Stores
     engine: Engine
-    on_repeated: Callable[[], None] = lambda: None
-    """Called for each event that Slack sends again after it was fully handled."""
+    observers: Sequence[Observer] = ()
 
     async def submit(self, request: Request, event_id: str) -> bool:
         """Store the request and queue it. Return False when it was submitted before.
 
         Raises StoreUnavailable when that is uncertain: then do not acknowledge the request.
         """
+        submission = Submission(request)
+        with ExitStack() as stack:
+            for observer in self.observers:
+                stack.enter_context(observer.submitting(submission))
+            await self._submit(submission, event_id)
+        return submission.is_new
+
+    async def _submit(self, submission: Submission, event_id: str) -> None:
+        request = submission.request
         # Slack sends two events for a mention, and repeats some: the first event is fully handled,
         # unless its process dies before that.
         async with within_ack_deadline():
             seen = await self.stores.mailbox.seen(request, event_id)
-        if seen is Seen.REPEATED:
-            self.on_repeated()
         if seen is not Seen.NEW:
-            return False
-        new = await self.engine.submit(request, event_id)
-        if new:
+            submission.is_repeated = seen is Seen.REPEATED
+            return
+        is_new = await self.engine.submit(request, event_id)
+        if is_new:
             log.info(
                 "request of %s in %s submitted",
                 request.user,
@@ -74,7 +83,7 @@ class Requests:
         if not request.private:  # replies to a message that only one person saw are not for the bot
             await self.stores.threads.join(request.thread_key, request.user)
         await self.stores.mailbox.note_submitted(request)
-        return new
+        submission.is_new = is_new
 
     async def _decide_by_writing(self, request: Request) -> None:
         """Deny the approvals that wait for the author of a new message in the thread.

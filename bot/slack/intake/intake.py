@@ -15,8 +15,8 @@ from bot.core.approvals import Approval
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
 from bot.runs.audit_trail import Record, refused
-from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
+from bot.runs.watching import Submit
 from bot.slack.edge.app_context import channel_beside
 from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.event_retries import EventRetries

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
@@ -16,7 +16,7 @@ from bot.core.request import Request
 from bot.core.schedule import Schedule, often_of
 from bot.features.accounts.problems import label_of
 from bot.runs.context.own_schedules import next_time
-from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
+from bot.runs.watching import Listener
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
 from bot.slack.edge.text import one_line
 from bot.slack.ui import words
@@ -156,28 +156,17 @@ def _stopped_text(schedule: Schedule, why: str, *, again: bool) -> str:
     return f"{notice} {words.SCHEDULE_AGAIN(**often)}"
 
 
-def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> OpenSurface:
-    """Return `surfaces` that also count how the runs of schedules end."""
+class ScheduleListener(Listener):
+    """A listener to the run of a request, which counts how the runs of a schedule end."""
 
-    @asynccontextmanager
-    async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[Surface]:
-        async with surfaces(request, post) as surface:
-            yield _ScheduledSurface(surface, request, schedules)
-
-    return lambda request, post: (
-        opened(request, post) if request.schedule else surfaces(request, post)
-    )
-
-
-class _ScheduledSurface(SurfaceWrapper):
-    def __init__(self, surface: Surface, request: Request, schedules: WorkspaceSchedules) -> None:
-        super().__init__(surface)
-        self._request = request
+    def __init__(self, schedules: WorkspaceSchedules, request: Request) -> None:
         self._schedules = schedules
+        self._request = request
 
     @override
-    async def finish(self, outcome: Outcome) -> None:
-        await self._surface.finish(outcome)
+    async def on_end(self, outcome: Outcome) -> None:
+        if not self._request.schedule:
+            return
         await self._schedules.ended(self._request, outcome)
         for server in outcome.unconnected:
             await self._schedules.wait_for_account(self._request, server)

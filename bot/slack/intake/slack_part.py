@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from slack_bolt.async_app import AsyncApp
 
 from bot.core.schedule import Schedule
-from bot.runs.observers import Submit
 from bot.runs.queue.requests import Requests
+from bot.runs.watching import Submit
 from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.event_retries import EventRetries
 from bot.slack.edge.workspaces import Slack

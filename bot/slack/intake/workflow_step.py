@@ -89,19 +89,15 @@ async def _schema(text: str) -> dict[str, Any] | None:
     return dict(schema)
 
 
-def with_steps(
-    surfaces: OpenSurface, clients: Clients, identity: Identity, people: People
-) -> OpenSurface:
-    """Return `surfaces` that use a `StepSurface` for the requests of workflow steps."""
+def step_surfaces(clients: Clients, identity: Identity, people: People) -> OpenSurface:
+    """Return a function that opens the surface of a workflow step."""
 
     @asynccontextmanager
     async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[StepSurface]:
         cards = Cards(request, post, clients=clients, identity=identity, people=people)
         yield StepSurface(request, post, clients, cards)
 
-    return lambda request, post: (
-        opened(request, post) if request.entry is Entry.WORKFLOW_STEP else surfaces(request, post)
-    )
+    return opened
 
 
 class StepSurface:

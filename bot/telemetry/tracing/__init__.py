@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from bot.core.errors import ConfigurationError
-from bot.runs.observers import Observer
+from bot.runs.watching import Observer
 
 
 @asynccontextmanager

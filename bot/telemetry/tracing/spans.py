@@ -10,20 +10,15 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Generator
-from contextlib import (
-    AbstractAsyncContextManager,
-    aclosing,
-    asynccontextmanager,
-    closing,
-    contextmanager,
-)
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as gen_ai
 from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE
 from opentelemetry.trace import (
+    INVALID_SPAN,
     Span,
     SpanKind,
     Status,
@@ -36,14 +31,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
-from bot.core.budgets import Spent
-from bot.core.errors import ModelError
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.model import Model, PriceList
-from bot.model.types import ModelRequest, ModelResponse, Progress
-from bot.runs.observers import Submit
-from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
+from bot.runs.watching import Listener, ModelCalled, Observer, Submission
 
 _SCOPE = "bot"
 _AGENT = "answer bot"
@@ -54,58 +44,52 @@ _SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 2
 """Histogram boundaries that the conventions recommend."""
 
 
-class Tracing:
-    """An observer (`bot.runs.observers.Observer`) that traces requests, runs, and calls."""
+class Tracing(Observer):
+    """An observer that traces requests, runs, and calls."""
 
     def __init__(self, traces: TracerProvider, metrics: MeterProvider) -> None:
-        self.tracer = traces.get_tracer(_SCOPE)
+        self._tracer = traces.get_tracer(_SCOPE)
         meter = metrics.get_meter(_SCOPE)
-        self.token_usage = meter.create_histogram(
+        self._tokens = meter.create_histogram(
             gen_ai_metrics.GEN_AI_CLIENT_TOKEN_USAGE,
             unit="{token}",
             description="Tokens of one call of the model, as billed.",
             explicit_bucket_boundaries_advisory=_TOKENS,
         )
-        self.duration = meter.create_histogram(
+        self._duration = meter.create_histogram(
             gen_ai_metrics.GEN_AI_CLIENT_OPERATION_DURATION,
             unit="s",
             description="How long one call of the model took.",
             explicit_bucket_boundaries_advisory=_SECONDS,
         )
 
-    def submits(self, submit: Submit) -> Submit:
-        """Return `submit` in a span, whose trace the request carries to its worker."""
+    @override
+    @contextmanager
+    def submitting(self, submission: Submission) -> Generator[None]:
+        """Store the request in a span, whose trace the request carries to its worker."""
+        request = submission.request
+        with self._tracer.start_as_current_span(
+            f"receive {request.entry}",
+            kind=SpanKind.PRODUCER,
+            attributes=_ids(request),
+            end_on_exit=False,  # a repeated event leaves no span: Slack sends many events twice
+        ) as span:
+            carrier: dict[str, str] = {}
+            _TRACE_CONTEXT.inject(carrier)
+            trace = carrier.get(_CARRIER, "")
+            submission.request = request.model_copy(update={"trace": trace})
+            yield
+        if submission.is_new:
+            span.end()
 
-        async def traced(request: Request, event_id: str) -> bool:
-            with self.tracer.start_as_current_span(
-                f"receive {request.entry}",
-                kind=SpanKind.PRODUCER,
-                attributes=_ids(request),
-                end_on_exit=False,  # a repeated event leaves no span: Slack sends many events twice
-            ) as span:
-                carrier: dict[str, str] = {}
-                _TRACE_CONTEXT.inject(carrier)
-                trace = carrier.get(_CARRIER, "")
-                new = await submit(request.model_copy(update={"trace": trace}), event_id)
-            if new:
-                span.end()
-            return new
+    @override
+    def listener(self, request: Request) -> Listener:
+        return _TracingListener(self, request)
 
-        return traced
-
-    def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
-        """Return `open_surface` in the span of its run."""
-
-        def opened(request: Request, post: PostedMessages) -> AbstractAsyncContextManager[Surface]:
-            return self._run(request, open_surface(request, post))
-
-        return opened
-
-    @asynccontextmanager
-    async def _run(
-        self, request: Request, opening: AbstractAsyncContextManager[Surface]
-    ) -> AsyncGenerator[Surface]:
-        with self.tracer.start_as_current_span(
+    @contextmanager
+    def run(self, request: Request) -> Generator[Span]:
+        """Yield the span of a run, which is the current one inside the context."""
+        with self._tracer.start_as_current_span(
             f"invoke_agent {_AGENT}",
             context=_TRACE_CONTEXT.extract({_CARRIER: request.trace}),
             kind=SpanKind.INTERNAL,
@@ -120,16 +104,14 @@ class Tracing:
             set_status_on_exception=False,
         ) as span:
             try:
-                async with opening as surface:
-                    with closing(_TracedSurface(surface, self, span)) as traced:
-                        yield traced
+                yield span
             except BaseException as error:
                 _failed(span, type(error).__name__)
                 raise
 
     def tool(self, name: str, call_id: str, parent: Span) -> Span:
         """Return a new span for a tool call; the caller ends it."""
-        return self.tracer.start_span(
+        return self._tracer.start_span(
             f"execute_tool {name}",
             context=set_span_in_context(parent),
             attributes={
@@ -140,27 +122,62 @@ class Tracing:
             },
         )
 
-    def model(self, model: Model, _prices: PriceList) -> Model:
-        """Return `model` with each call in a span."""
-        return _TracedModel(model, self)
+    def model_called(self, call: ModelCalled) -> None:
+        """Record a span and the metrics of a call of the model that ended just now."""
+        common = {
+            gen_ai.GEN_AI_OPERATION_NAME: "chat",
+            gen_ai.GEN_AI_PROVIDER_NAME: "openai",
+            gen_ai.GEN_AI_REQUEST_MODEL: call.model,
+        }
+        error = {} if call.outcome == "ok" else {ERROR_TYPE: call.outcome}
+        ended = time.time_ns()
+        span = self._tracer.start_span(
+            f"chat {call.model}",
+            kind=SpanKind.CLIENT,
+            attributes=common,
+            start_time=ended - int(call.seconds * 1e9),
+        )
+        if response := call.response:
+            usage = response.usage
+            span.set_attributes(
+                {
+                    gen_ai.GEN_AI_RESPONSE_ID: response.id,
+                    gen_ai.GEN_AI_USAGE_INPUT_TOKENS: usage.input_tokens,
+                    gen_ai.GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS: usage.cached_tokens,
+                    gen_ai.GEN_AI_USAGE_OUTPUT_TOKENS: usage.output_tokens,
+                }
+            )
+            for kind, tokens in (("input", usage.input_tokens), ("output", usage.output_tokens)):
+                self._tokens.record(tokens, common | {gen_ai.GEN_AI_TOKEN_TYPE: kind})
+        if error:
+            _failed(span, call.outcome)
+        self._duration.record(call.seconds, common | error)
+        span.end(ended)
 
-    def estimated(self, model: str, spent: Spent) -> None:
-        """Do nothing: spans have what services said."""
 
+class _TracingListener(Listener):
+    """A listener that traces a run and its calls. Tool calls still open at its end were cancelled."""
 
-class _TracedSurface(SurfaceWrapper):
-    """A surface that traces the tool calls of its run; calls still open at its end were cancelled."""
-
-    def __init__(self, surface: Surface, tracing: Tracing, run: Span) -> None:
-        super().__init__(surface)
+    def __init__(self, tracing: Tracing, request: Request) -> None:
         self._tracing = tracing
-        self._run = run
+        self._request = request
+        self._run: Span = INVALID_SPAN
         self._tools: dict[str, Span] = {}
 
     @override
-    async def show(self, event: Event) -> None:
+    @contextmanager
+    def running(self) -> Generator[None]:
+        with self._tracing.run(self._request) as self._run:
+            try:
+                yield
+            finally:
+                for span in self._tools.values():
+                    _failed(span, "cancelled")
+                    span.end()
+
+    @override
+    def on_event(self, event: Event) -> None:
         self._note(event, self._run)
-        await self._surface.show(event)
 
     def _note(self, event: Event, parent: Span) -> None:
         """Start or end the span of a tool call; a sub-agent's calls are children of its dispatch."""
@@ -178,7 +195,11 @@ class _TracedSurface(SurfaceWrapper):
                 pass
 
     @override
-    async def finish(self, outcome: Outcome) -> None:
+    def on_model_call(self, call: ModelCalled) -> None:
+        self._tracing.model_called(call)
+
+    @override
+    async def on_end(self, outcome: Outcome) -> None:
         totals = outcome.totals
         self._run.set_attributes(
             {
@@ -193,60 +214,6 @@ class _TracedSurface(SurfaceWrapper):
         )
         if outcome.status is RunStatus.FAILED:
             _failed(self._run, outcome.stop_reason)
-        await self._surface.finish(outcome)
-
-    def close(self) -> None:
-        for span in self._tools.values():
-            _failed(span, "cancelled")
-            span.end()
-
-
-class _TracedModel:
-    """A model whose calls are spans; see `bot.model.Model`."""
-
-    def __init__(self, model: Model, tracing: Tracing) -> None:
-        self._model = model
-        self._tracing = tracing
-
-    async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
-        common = {
-            gen_ai.GEN_AI_OPERATION_NAME: "chat",
-            gen_ai.GEN_AI_PROVIDER_NAME: "openai",
-            gen_ai.GEN_AI_REQUEST_MODEL: request.model,
-        }
-        span = self._tracing.tracer.start_span(
-            f"chat {request.model}", kind=SpanKind.CLIENT, attributes=common
-        )
-        began, outcome = time.monotonic(), "abandoned"
-        try:
-            async with aclosing(self._model.respond(request)) as parts:
-                async for part in parts:
-                    if isinstance(part, ModelResponse):
-                        outcome = ""
-                        self._responded(span, part, common)
-                    yield part
-        except ModelError as error:
-            outcome = error.kind
-            raise
-        finally:
-            if outcome:
-                _failed(span, outcome)
-            attributes = common | ({ERROR_TYPE: outcome} if outcome else {})
-            self._tracing.duration.record(time.monotonic() - began, attributes)
-            span.end()
-
-    def _responded(self, span: Span, response: ModelResponse, common: dict[str, str]) -> None:
-        usage = response.usage
-        span.set_attributes(
-            {
-                gen_ai.GEN_AI_RESPONSE_ID: response.id,
-                gen_ai.GEN_AI_USAGE_INPUT_TOKENS: usage.input_tokens,
-                gen_ai.GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS: usage.cached_tokens,
-                gen_ai.GEN_AI_USAGE_OUTPUT_TOKENS: usage.output_tokens,
-            }
-        )
-        for kind, tokens in (("input", usage.input_tokens), ("output", usage.output_tokens)):
-            self._tracing.token_usage.record(tokens, common | {gen_ai.GEN_AI_TOKEN_TYPE: kind})
 
 
 def _ids(request: Request) -> dict[str, str]:

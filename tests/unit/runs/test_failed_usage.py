@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from bot.agent.events import Event
+from bot.agent.interrupt import Interrupt
+from bot.agent.limits import Limits
 from bot.core.errors import ModelError
-from bot.model import PriceList
+from bot.model import PriceList, whole_response
 from bot.model.decoding import read_response
 from bot.model.types import ModelRequest, Progress
-from bot.runs.policy.estimates import CallEstimates, ExpectedCall
-from bot.runs.policy.spending import _SpendingModel
+from bot.runs.policy.budgets import BudgetPolicy, Budgets
+from bot.runs.policy.channels import Channels
+from bot.runs.policy.estimates import CallEstimates
+from bot.runs.policy.spending import Spending
+from bot.store import Stores
 from bot.telemetry.metrics import Metrics
+from tests.support.redis import asked
 
 FAILED = {
     "id": "resp_1",
@@ -36,46 +42,38 @@ class Failing:
         yield cast(Progress, None)
 
 
-class Charging:
-    """The part of `Spending` that charges calls."""
+async def charged(stores: Stores, metrics: Metrics, body: dict[str, Any]) -> int:
+    """Have a run call a model that fails. Return the tokens that its person is charged."""
+    request = asked()
+    budgets = BudgetPolicy(Budgets(), Channels({}, stores.channels), stores.budgets, stores.pause)
+    estimates, listeners = CallEstimates(PriceList(100_000)), [metrics.listener(request)]
+    spending = Spending(
+        request, "run_1", budgets, {}, estimates, Limits(), Interrupt(), _show, listeners
+    )
+    item = {"role": "user", "content": "x" * 1_500}
+    with pytest.raises(ModelError):
+        await whole_response(spending.model(Failing(body)), ModelRequest("m", "", (item,), ()))
+    today, _ = await budgets.of_person(request.team, request.user)
+    return today.position.spent.tokens
 
-    def __init__(self) -> None:
-        self.settled = list[object]()
 
-    def expected(self, request: object) -> None: ...
-
-    async def hold(self, call: object, *, is_last: bool) -> None: ...
-
-    async def settle(self, hold: object, spent: object) -> None:
-        self.settled.append(spent)
-
-    def estimate(self, call: object, output_bytes: int) -> object:
-        return "estimated"
-
-    def count_failed(self, call: object, usage: object) -> object:
-        return usage
+async def _show(_event: Event) -> None: ...
 
 
 @pytest.mark.parametrize("usage", [FAILED["usage"], None, {}, {"input_tokens": "x"}])
-async def test_the_usage_of_a_failed_response_is_counted_where_it_is_given(usage: object) -> None:
-    """O12: the same tokens in the budget and in the metric; without usage, the metric has none."""
-    metrics, spending = Metrics(), Charging()
-    model = metrics.model(Failing(FAILED | {"usage": usage}), PriceList(100_000))
-    charged = _SpendingModel(model, cast(Any, spending))
-    request = cast(ModelRequest, SimpleNamespace(model="m", is_last=False))
-    with pytest.raises(ModelError):
-        _ = [each async for each in charged.respond(request)]
-    counted = 'bot_model_tokens_total{kind="input",model="m"} 1000.0' in metrics.text().decode()
-    charge = getattr(spending.settled[0], "input_tokens", None)
-    assert (counted, charge) == ((True, 1_000) if usage == FAILED["usage"] else (False, None))
-
-
-async def test_what_a_call_that_broke_off_is_charged_is_measured_apart() -> None:
-    """O12: usage and metric add up: the charge of a call without usage is an estimate, labelled so."""
+async def test_a_failed_response_is_charged_and_measured_alike(
+    stores: Stores, usage: object
+) -> None:
+    """O12: by its usage where the service gives it, else by an estimate, which the metric labels so."""
     metrics = Metrics()
-    estimates = CallEstimates(PriceList(100_000), None, [metrics.estimated])
-    spent = estimates.interrupted(ExpectedCall("m", new_tokens=500), 4_000)
-    assert spent.tokens > 500
-    said = metrics.text().decode()
-    assert f'bot_model_tokens_total{{kind="estimated",model="m"}} {float(spent.tokens)}' in said
-    assert 'bot_model_estimated_cost_dollars_total{model="m"}' in said
+    charge = await charged(stores, metrics, FAILED | {"usage": usage})
+    text = metrics.text().decode()
+    if usage == FAILED["usage"]:
+        assert charge == 1_050
+        assert 'bot_model_tokens_total{kind="input",model="m"} 1000.0' in text
+        assert 'kind="estimated"' not in text
+    else:
+        assert charge > 500
+        assert f'bot_model_tokens_total{{kind="estimated",model="m"}} {float(charge)}' in text
+        assert 'bot_model_estimated_cost_dollars_total{model="m"}' in text
+        assert 'kind="input"' not in text

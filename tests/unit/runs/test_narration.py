@@ -168,7 +168,7 @@ async def test_acquired_tools_are_told(stores: Stores, caplog: pytest.LogCapture
 def test_a_run_that_was_left_is_not_said_to_begin(caplog: pytest.LogCaptureFixture) -> None:
     """Its worker was killed, or its people took their time."""
     with caplog.at_level(NOTICE):
-        Narrator(asked("?"), "run_1", LoopState(turn=3)).log(RunStarted("gpt"))
+        Narrator(asked("?"), "run_1", LoopState(turn=3)).on_event(RunStarted("gpt"))
     assert caplog.messages[0].startswith("run_1 turn 3 · resumed with gpt for U")
 
 
@@ -179,7 +179,7 @@ def test_json_logs_carry_the_ids() -> None:
         "from bot.runs.narration import Narrator\n"
         "from bot.agent.events import RunStarted\n"
         "from tests.support.redis import asked\n"
-        "Narrator(asked('?'), 'run_1').log(RunStarted('gpt'))"
+        "Narrator(asked('?'), 'run_1').on_event(RunStarted('gpt'))"
     )
     said = said_by(code)
     line = json.loads(said)
@@ -221,7 +221,7 @@ def test_a_run_that_waits_says_for_what(caplog: pytest.LogCaptureFixture) -> Non
     narrator = Narrator(asked("?"), "run_1")
     with caplog.at_level(NOTICE):
         for each in (Paused(("call_1",)), RoomAwaited(), RoomAwaited(ended=True)):
-            narrator.log(each)
+            narrator.on_event(each)
     assert caplog.messages == [
         "run_1 turn 0 · waits for people to decide about 1 tool call",
         "run_1 turn 0 · waits for room in a budget",

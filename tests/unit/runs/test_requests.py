@@ -15,6 +15,7 @@ from bot.runs.partial_results import with_partial_results
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.store import Stores
+from bot.telemetry.metrics import Metrics
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_with
 
@@ -56,15 +57,17 @@ async def test_only_an_event_that_comes_again_counts_as_repeated(
 ) -> None:
     """O8: not the second event that Slack sends for each mention; each of the two when it is
     delivered again."""
-    repeated: list[None] = []
+    metrics = Metrics()
     async with open_engine(redis_url, stores.mailbox) as engine:
-        requests = Requests(stores, engine, lambda: repeated.append(None))
+        requests = Requests(stores, engine, [metrics])
         first = asked()
         counts = []
         for event in ("Ev1", "Ev2", "Ev1", "Ev2", "Ev2", "Ev3"):
             await requests.submit(asked(ts=first.ts), event)
-            counts.append(len(repeated))
-        assert counts == [0, 0, 1, 2, 3, 3]
+            counts.append(metrics.text().decode())
+    repeated = [f"bot_requests_repeated_total {float(count)}" for count in (0, 0, 1, 2, 3, 3)]
+    assert all(line in text for line, text in zip(repeated, counts, strict=True))
+    assert 'bot_requests_total{entry="mention"} 1.0' in counts[-1]
 
 
 async def test_who_died_before_the_ticket_leaves_it_to_the_next_event(

@@ -391,7 +391,6 @@ async def wired(
             replace(stores, **in_memory),
             slack,
             cast(Requests, mailbox),
-            mailbox.submit,
             background,
             retries,
             all_features(configured),

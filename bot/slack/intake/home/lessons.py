@@ -19,8 +19,8 @@ from bot.core.lessons import Lesson, LessonState
 from bot.core.request import Entry, Job, Request
 from bot.runs.audit_trail import Record, refused
 from bot.runs.lessons import TRY
-from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
+from bot.runs.watching import Submit
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.admin import Admin

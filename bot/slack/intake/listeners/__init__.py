@@ -8,7 +8,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.features.server_questions import listeners as server_questions
 from bot.runs.lessons import LessonIntake
-from bot.runs.observers import Submit
+from bot.runs.watching import Submit
 from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.decisions import ApprovalDecisions

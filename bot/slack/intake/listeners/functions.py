@@ -8,7 +8,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.runs.observers import Submit
+from bot.runs.watching import Submit
 from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.client import Clients, Identity
 from bot.slack.edge.event_retries import EventRetries

@@ -1,0 +1,85 @@
+"""Watching: what hears of requests, runs and calls of the model, and changes none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.agent.events import Event
+from bot.core.budgets import Spent
+from bot.core.chain import Usage
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.model import ModelResponse
+
+Submit = Callable[[Request, str], Awaitable[bool]]
+"""Stores a request and its event id durably; returns False when either was seen before.
+
+Raises when the request could not be stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled:
+    """A call of the model service that ended after `seconds`.
+
+    `outcome` is "ok", "abandoned" or the kind of failure. `usage` is what the service billed, also
+    for a response that failed, and `cost` its price in US dollars; both are None if not known.
+    `estimated` is what budgets are charged for a call that broke off.
+    """
+
+    model: str
+    outcome: str
+    seconds: float
+    response: ModelResponse | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+    estimated: Spent | None = None
+
+
+class Listener:
+    """A listener to one run, or to a job that calls the model: every method does nothing.
+
+    It hears of what passes in the order in which it passes. Except for `on_end` it must not raise.
+    """
+
+    def running(self) -> AbstractContextManager[object]:
+        """Return the context inside which the run takes place, up to the delivery of its outcome."""
+        return nullcontext()
+
+    def on_event(self, event: Event) -> None:
+        """Hear an event, after what it holds was saved. Must return at once."""
+
+    def on_model_call(self, call: ModelCalled) -> None:
+        """Hear of a call of the model by the loop, a hook or a sub-agent, after it ended."""
+
+    async def on_end(self, outcome: Outcome) -> None:
+        """Hear the outcome once its final message is posted.
+
+        If it raises, or the process dies, the outcome is delivered again: must be safe to repeat.
+        """
+
+
+ListenerFor = Callable[[Request], Listener]
+"""Makes a listener to the run of a request."""
+
+
+@dataclass(slots=True)
+class Submission:
+    """A request that is being stored. `is_new` is set once it is, unless it was stored before;
+    `is_repeated` if Slack sent its event again after it was fully handled."""
+
+    request: Request
+    is_new: bool = False
+    is_repeated: bool = False
+
+
+class Observer(Protocol):
+    """An observer of a process, as metrics and traces are."""
+
+    def submitting(self, submission: Submission) -> AbstractContextManager[object]:
+        """Return the context inside which a request is stored. It may give the request a trace."""
+
+    def listener(self, request: Request) -> Listener:
+        """Return a listener to the run of a request."""
