@@ -56,8 +56,7 @@ def evaluate(
     """
     from rich.console import Console
 
-    from bot.evals.report import print_comparison, print_results
-    from bot.evals.results import read_evaluation
+    from bot.evals.results import print_comparison, print_results, read_evaluation
 
     places = cases or [_SHIPPED]
     before = read_evaluation(compare) if compare else None
@@ -85,7 +84,7 @@ def _evaluated(
     repeat: int,
     parallel: int,
 ) -> Evaluation:
-    from bot.evals.reading import read_cases
+    from bot.evals.cases import read_cases
 
     cases = [each for each in read_cases(places) if only is None or only in each.name]
     if not cases:

@@ -43,8 +43,8 @@ def dev(
 ) -> None:
     """Try the bot in a local, Slack-like workspace in your browser. Needs no accounts or keys."""
     from bot.cli.dev import dev as in_workspace
-    from bot.evals.reading import read_cases
-    from bot.evals.walkthrough import Walkthroughs
+    from bot.evals.cases import read_cases
+    from bot.evals.models import Walkthroughs
 
     played = Walkthroughs(read_cases([script])) if script else None
 

@@ -1,4 +1,4 @@
 """Evaluation: questions with known answers, asked of any model with the real loop and tools.
 
-cases.py → running.py → judging.py → results.py → report.py
+cases.py (with material.py) → running.py → results.py
 """

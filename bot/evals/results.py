@@ -1,17 +1,72 @@
-"""Results of an evaluation, as saved and compared."""
+"""Results of an evaluation: the verdict on each run, saved, compared and printed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from bot.core.answers import GIVEN
 from bot.core.errors import ConfigurationError
 from bot.core.findings import FigureCounts
-from bot.core.outcome import RunStatus, StopReason, Totals
+from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
+from bot.evals.cases import Case
+from bot.runs.results.result_markdown import result_text
+from bot.text.counting import counted
+from bot.text.invisible_text import escaped
+
+
+def reasons(case: Case, outcome: Outcome, used: Sequence[str], begun: Sequence[str]) -> list[str]:
+    """Return why the run fails its case; empty when it passes.
+
+    `used` are the tools that succeeded, `begun` all tools that were called.
+    """
+    ended = list(_ending(case, outcome))
+    if ended and outcome.result is None:  # everything else follows from that
+        return ended
+    return [*ended, *_tools(case, used, begun), *_words(case, outcome)]
+
+
+def _ending(case: Case, outcome: Outcome) -> Iterator[str]:
+    cut = case.bounded and outcome.stop_reason is StopReason.STOP_HOOK
+    if outcome.status is not case.expect.status and not cut:
+        note = f" ({outcome.note})" if outcome.note else ""
+        yield f"ended {outcome.status}: {outcome.stop_reason}{note}"
+    wanted = GIVEN if case.response_schema is not None else case.response
+    if outcome.result is not None and outcome.response_type != wanted:
+        yield f"returned {outcome.response_type}, not {wanted}"
+
+
+def _tools(case: Case, used: Sequence[str], begun: Sequence[str]) -> Iterator[str]:
+    for wanted in case.expect.used:
+        names = (wanted,) if isinstance(wanted, str) else wanted
+        if not any(fnmatchcase(tool, name) for name in names for tool in used):
+            yield f"did not use {' or '.join(names)}"
+    for name in case.expect.not_used:
+        if wrong := sorted({tool for tool in begun if fnmatchcase(tool, name)}):
+            yield f"used {', '.join(wrong)}"
+
+
+def _words(case: Case, outcome: Outcome) -> Iterator[str]:
+    text = result_text(outcome) if outcome.result is not None else outcome.note
+    for fact in case.expect.facts:
+        if not fact.is_in(text):
+            yield f"does not say {fact}"
+    for fact in case.expect.absent:
+        if fact.is_in(text):
+            yield f"says {fact}"
+    sources = (outcome.result or {}).get("sources") or []
+    cited = " ".join(f"{each['title']} {each['url']}" for each in sources).casefold()
+    for title in case.expect.cites:
+        if title.casefold() not in cited:
+            yield f"does not cite {title}"
 
 
 class CaseResult(BaseModel):
@@ -104,3 +159,109 @@ def read_evaluation(file: Path) -> Evaluation:
         raise ConfigurationError(f"{file}: {error.strerror}.") from None
     except ValidationError:
         raise ConfigurationError(f"{file}: this is not a saved evaluation.") from None
+
+
+_FIGURES = ("turns", "tools", "tokens", "cost", "seconds", "not found")
+
+
+def print_results(evaluation: Evaluation, console: Console) -> None:
+    """Print one line per case with verdict, effort and reasons; then the totals."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("case", no_wrap=True)
+    table.add_column("result", no_wrap=True)
+    for name in _FIGURES:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for name, each in evaluation.by_case().items():
+        table.add_row(name, _verdict(each), *_figures(each), Text(escaped(each.why)))
+    console.print(table)
+    console.print(_sums(evaluation), soft_wrap=True)
+
+
+def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> None:
+    """Print one line per case of both evaluations: its verdicts, and the change of each figure."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("case", no_wrap=True)
+    table.add_column("before → now", no_wrap=True)
+    for name in _FIGURES:
+        table.add_column(name, justify="right", no_wrap=True)
+    was, cases = before.by_case(), now.by_case()
+    for name in (each for each in cases if each in was):
+        table.add_row(name, _change(was[name], cases[name]), *_changes(was[name], cases[name]))
+    console.print(f"\n{before.model}, {before.at:%Y-%m-%d %H:%M} → {now.model}")
+    console.print(table)
+    for words, names in (
+        ("only before", [each for each in was if each not in cases]),
+        ("only now", [each for each in cases if each not in was]),
+        ("worse", now.worse_than(before)),
+        ("better", before.worse_than(now)),
+    ):
+        if names:
+            console.print(
+                Text(f"{words}: {', '.join(names)}", "bold red" * (words == "worse")),
+                soft_wrap=True,
+            )
+
+
+def _verdict(case: CaseSummary) -> Text:
+    if case.passed == len(case.runs):
+        return Text("pass", "green")
+    if len(case.runs) == 1:
+        return Text("FAIL", "bold red")
+    return Text(f"FAIL {case.passed}/{len(case.runs)}", "bold red")
+
+
+def _figures(case: CaseSummary) -> list[str]:
+    cost = "?" if case.cost is None else f"${case.cost:.4f}"
+    counts = (f"{case.turns:g}", f"{case.tool_calls:g}", f"{case.tokens:,.0f}")
+    untraced = f"{case.untraced} of {case.claims}" if case.claims else "–"
+    return [*counts, cost, f"{case.seconds:.1f}", untraced]
+
+
+def _sums(evaluation: Evaluation) -> str:
+    cases = evaluation.by_case().values()
+    totals = [each.totals for each in evaluation.results]
+    tokens = sum(each.input_tokens + each.output_tokens for each in totals)
+    passed = sum(each.passed == len(each.runs) for each in cases)
+    unknown = any(each.cost is None for each in totals)
+    cost = "unknown cost" if unknown else f"${sum(each.cost or 0 for each in totals):.4f}"
+    seconds = sum(each.seconds for each in totals)
+    return (
+        f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {counted(len(totals), 'run')} · "
+        f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work\n{figures_line(evaluation.figures)}"
+    )
+
+
+def figures_line(figures: FigureCounts) -> str:
+    """Return where figures come from, with the share of each kind."""
+    if not figures.total:
+        return "figures: none"
+    kinds = (
+        ("filled in by reference", figures.filled_in),
+        ("found", figures.found),
+        ("worked out", figures.worked_out),
+        ("not found", figures.not_found),
+    )
+    parts = ", ".join(f"{count:,} {kind} ({count / figures.total:.0%})" for kind, count in kinds)
+    faults = counted(f"{figures.sent_back:,}", "fault")
+    return f"{counted(f'{figures.total:,}', 'figure')}: {parts}; {faults} sent back"
+
+
+def _change(was: CaseSummary, now: CaseSummary) -> Text:
+    words = f"{_verdict(was).plain} → {_verdict(now).plain}"
+    if now.share < was.share:
+        return Text(words, "bold red")
+    return Text(words, "green" if now.share > was.share else "")
+
+
+def _changes(was: CaseSummary, now: CaseSummary) -> list[str]:
+    unknown = was.cost is None or now.cost is None
+    cost = "?" if unknown else f"{(now.cost or 0) - (was.cost or 0):+.4f}"
+    return [
+        f"{now.turns - was.turns:+g}",
+        f"{now.tool_calls - was.tool_calls:+g}",
+        f"{now.tokens - was.tokens:+,.0f}",
+        cost,
+        f"{now.seconds - was.seconds:+.1f}",
+        f"{now.untraced - was.untraced:+}" if was.claims or now.claims else "–",
+    ]

@@ -1,7 +1,4 @@
-"""Runner of cases with the real loop and tools, separate from the bot's data.
-
-Runs use a temporary Redis, and tools change nothing.
-"""
+"""Runner of cases with the real loop and tools, separate from the bot's data: runs use a temporary Redis."""
 
 from __future__ import annotations
 
@@ -9,23 +6,22 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
+from typing_extensions import override
 
-from bot.agent.hooks.chain import HookChain
+from bot.agent.hooks.chain import HookChain, Hooks
+from bot.agent.state import LoopState
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.core import findings
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
+from bot.core.outcome import StopReason
 from bot.core.request import Entry, FileRef, Request
-from bot.evals.bounded import StopAfterFirstTools
-from bot.evals.canvases import CaseCanvases
 from bot.evals.cases import Case
-from bot.evals.conversation import conversation_of
-from bot.evals.judging import reasons
-from bot.evals.results import CaseResult, Evaluation
-from bot.evals.web import CaseWebSearch
+from bot.evals.material import CaseCanvases, CaseWebSearch, conversation_of
+from bot.evals.results import CaseResult, Evaluation, reasons
 from bot.model import Model
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
@@ -37,7 +33,24 @@ from bot.settings import Settings
 from bot.store import Stores
 from bot.testing.surface import RecordingSurface
 from bot.toolkit import Canvases, WebSearch
-from bot.toolkit.tool import Services
+from bot.toolkit.tool import Services, Tool, ToolResult
+
+
+class StopAfterFirstTools(Hooks):
+    """A hook of one run that stops it after the first turn in which a tool ran."""
+
+    def __init__(self) -> None:
+        self._ran = False
+
+    @override
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
+        self._ran = True
+        return ""
+
+    @override
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        return StopReason.STOP_HOOK if self._ran else None
+
 
 CHANNEL = "evaluation"
 """The id of the channel in which the cases ask."""

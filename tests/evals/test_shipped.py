@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.evals.cases import read_cases
 from bot.evals.models import WALKTHROUGH, model_for_cases
-from bot.evals.reading import read_cases
 from bot.evals.running import evaluate
 from bot.settings import Settings
 

@@ -27,8 +27,7 @@ from pydantic import SecretStr
 from bot.app.run_setup import redis_and_stores
 from bot.app.tool_loading import catalogue
 from bot.dev.sample_database import build
-from bot.evals.canvases import CaseCanvases
-from bot.evals.web import CaseWebSearch
+from bot.evals.material import CaseCanvases, CaseWebSearch
 from bot.mcp import McpServer, open_mcp_servers
 from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.settings import Settings

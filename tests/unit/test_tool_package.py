@@ -14,8 +14,8 @@ import pytest
 from bot.app.tool_loading import _loaded
 from bot.app.tool_states import tool_states
 from bot.core.errors import ConfigurationError
+from bot.evals.cases import read_cases
 from bot.evals.models import model_for_cases
-from bot.evals.reading import read_cases
 from bot.evals.running import evaluate
 from bot.settings import Settings, ToolSettings
 from bot.testing.scripted import finish, scripted_run

@@ -20,9 +20,8 @@ from bot.dev.demo.examples import QUESTIONS
 from bot.dev.model import ModelRequest
 from bot.dev.page.examples import EXAMPLES
 from bot.dev.sample_database import build
-from bot.evals.cases import Expect
+from bot.evals.cases import Expect, read_cases
 from bot.evals.models import DEMO, WALKTHROUGH, model_for_cases
-from bot.evals.reading import read_cases
 from bot.evals.running import evaluate
 from bot.settings import Settings
 from tests.support.redis import redis_server, redis_url

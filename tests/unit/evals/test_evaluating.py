@@ -15,11 +15,9 @@ from typer.testing import CliRunner
 from bot.cli import cli
 from bot.core.errors import ConfigurationError
 from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
-from bot.evals.cases import Case
-from bot.evals.local_model import local_model
-from bot.evals.reading import read_cases
-from bot.evals.report import print_results
-from bot.evals.results import CaseResult, Evaluation
+from bot.evals.cases import Case, read_cases
+from bot.evals.models import local_model
+from bot.evals.results import CaseResult, Evaluation, print_results
 from bot.evals.running import evaluate
 from bot.settings import Settings
 from tests.support.runs import answer

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import ConfigurationError
-from bot.evals.facts import Fact
-from bot.evals.reading import read_cases
+from bot.evals.cases import Fact, read_cases
 
 GOOD = """\
 - name: one

@@ -17,8 +17,8 @@ from bot.core.budgets import Budget
 from bot.core.lessons import Lesson, LessonCase, LessonState
 from bot.dev.model import ModelRequest, Reply, call, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.evals.cases import read_cases
 from bot.evals.lessons import cases_file
-from bot.evals.reading import read_cases
 from bot.runs.lessons import _one_line
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings

@@ -1,14 +1,18 @@
-"""Conversation of a case: its files, its thread and its channels."""
+"""Material of a case: its conversation, canvases and web, in the place of Slack's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NoReturn
 
+from bot.core.errors import ToolError
 from bot.core.request import FileRef
 from bot.evals.cases import Case, Said
 from bot.testing.conversation import MemoryConversation
+from bot.toolkit import Canvas, CanvasEdit, Search, WebResult
 from bot.toolkit.provided.conversation import ThreadMessage
 
 _FIRST = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
@@ -42,3 +46,39 @@ def _message(message: Said, number: int, files: tuple[FileRef, ...]) -> ThreadMe
     ts = f"{at.timestamp():.6f}"
     url = f"https://example.slack.com/archives/C0EVAL/p{ts.replace('.', '')}"
     return ThreadMessage(ts, at, message.author, message.text, files, url=url)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCanvases:
+    """The toolkit's `Canvases` for a case: one per channel, titled with the channel's name."""
+
+    texts: Mapping[str, str]
+
+    async def read(self, canvas: str | None) -> Canvas:
+        name = (canvas or "").lstrip("#")
+        if name not in self.texts:
+            raise ToolError(
+                f"There is no canvas {name}. Channels with one: {', '.join(self.texts)}."
+            )
+        return Canvas(
+            f"F{name.upper()}", name, f"https://slack.example/docs/{name}", self.texts[name]
+        )
+
+    async def create(self, title: str, text: str, *, channel: str | None) -> NoReturn:  # noqa: ARG002 - the protocol's
+        """Raise ToolError: cases change nothing."""
+        raise ToolError("Nothing is written here: these are cases for an evaluation.")
+
+    async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> NoReturn:
+        """Raise ToolError: cases change nothing."""
+        await self.create(title, edit.text, channel=canvas)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWebSearch:
+    """The toolkit's `WebSearch` for a case: every search finds all `pages` (excerpts by address)."""
+
+    pages: Mapping[str, str]
+
+    async def search(self, wanted: Search) -> list[WebResult]:
+        found = [WebResult(title=url, url=url, excerpt=text) for url, text in self.pages.items()]
+        return found[: wanted.limit]
