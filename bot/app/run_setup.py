@@ -29,6 +29,7 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import Entry, RepeatReason, Request
 from bot.features import Feature, ServiceDeps
+from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
@@ -47,8 +48,7 @@ from bot.runs.surface import EndedBy, OpenSurface, never_ended
 from bot.runs.toolset_cache import ToolsetCache
 from bot.runs.watching import ListenerFor, Observer
 from bot.services.artifact_services import artifact_services
-from bot.services.databases import SqlDatabases
-from bot.services.processes.scratch import remove_abandoned_folders
+from bot.services.sql_databases import SqlDatabases
 from bot.settings import NO_MODEL, Settings, secret
 from bot.settings.checks import check_accounts, check_prices, check_tools
 from bot.slack.edge.workspaces import Slack

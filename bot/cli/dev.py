@@ -28,7 +28,7 @@ from bot.dev.sample_database import build
 from bot.dev.workspace import Workspace
 from bot.evals.lessons import try_case
 from bot.evals.models import local_model
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from bot.settings import Settings
 from bot.slack.intake.manifest import manifest
 

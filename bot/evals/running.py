@@ -28,7 +28,7 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.results.result_markdown import result_text
 from bot.runs.run_deps import PolicyHooks
 from bot.runs.runner import Runner
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from bot.settings import Settings
 from bot.store import Stores
 from bot.testing.surface import RecordingSurface

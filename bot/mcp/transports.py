@@ -24,7 +24,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCRequest, jsonrpc_message_adapter
 from typing_extensions import override
 
-from bot.services.processes.process_group import process_group
+from bot.library.isolated.process_group import process_group
 
 log = logging.getLogger(__name__)
 

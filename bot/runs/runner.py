@@ -37,6 +37,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
 from bot.features.accounts.hook import accounts_missing, accounts_used
+from bot.library.isolated.pool import warm_processes
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
@@ -57,7 +58,6 @@ from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import EndedBy, OpenSurface, Surface, never_ended
 from bot.runs.watching import Listener
-from bot.services.processes.isolation import warm_processes
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 from bot.text.translation import Text
 

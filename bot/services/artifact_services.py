@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.services.documents import ArtifactDocuments
-from bot.services.exports import ArtifactExports
-from bot.services.interpreters import IsolatedInterpreters
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_documents import ArtifactDocuments
+from bot.services.artifact_exports import ArtifactExports
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.toolkit import Artifacts, Documents, Exports, Interpreters, Tables
 
 

@@ -20,9 +20,9 @@ from typing_extensions import override
 
 from bot.core.answers import GIVEN
 from bot.core.errors import ToolDefinitionError, ToolError
-from bot.services.isolated import schemas
-from bot.services.isolated.schemas import DoesNotFit, Misfit, Schema
-from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
+from bot.library.interpreters import schemas
+from bot.library.interpreters.schemas import DoesNotFit, Misfit, Schema
+from bot.library.isolated.pool import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.schema import strict_schema
 
 M = TypeVar("M", bound=BaseModel)
@@ -180,8 +180,8 @@ def _json_text(value: Any) -> str | None:
 
 
 async def _isolated(job: str, **arguments: Any) -> Any:
-    """Return what a job of `bot.services.isolated.schemas` returns. Raises TimeoutError and ProcessLost."""
-    async with isolated("bot.services.isolated.schemas", LIMITS) as process:
+    """Return what a job of `bot.library.interpreters.schemas` returns. Raises TimeoutError and ProcessLost."""
+    async with isolated("bot.library.interpreters.schemas", LIMITS) as process:
         return await process.call(job, **arguments)
 
 

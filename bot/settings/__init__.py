@@ -48,7 +48,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import EngineOptions
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from bot.settings.errors import setting_error, unreadable, wrong_choices, wrong_names
 from bot.slack.intake.catch_up import CatchUpSettings
 from bot.store import Retention

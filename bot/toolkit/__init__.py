@@ -15,7 +15,7 @@ from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words, often_of
 from bot.core.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
-from bot.text.cells import cell_text, clean, csv_text
+from bot.library.documents.cells import cell_text, clean, csv_text
 from bot.text.counting import counted
 from bot.text.translation import Plural, Text
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.services.parsing.delimited import read_delimited
-from bot.services.parsing.tabular import connect
+from bot.library.documents.reading.delimited import read_delimited
+from bot.library.documents.reading.tabular import connect
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
@@ -56,7 +56,7 @@ def test_reading_by_rules_costs_a_small_multiple_of_reading(
 _CHILD = """
 import asyncio, resource, sys
 from pathlib import Path
-from bot.services import documents
+from bot.services import artifact_documents as documents
 asyncio.run(documents.read(Path(sys.argv[1]).read_bytes(), "csv", name="data.csv"))
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3), used.ru_utime + used.ru_stime)

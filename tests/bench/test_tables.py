@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.services.parsing.tabular import connect
-from bot.services.processes.isolation import warm_processes
-from bot.services.tables.tables import ArtifactTables
+from bot.library.documents.reading.tabular import connect
+from bot.library.isolated.pool import warm_processes
+from bot.services.artifact_tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import asked
 from tools.tables import query_table

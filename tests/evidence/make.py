@@ -29,7 +29,7 @@ from bot.app.tool_loading import catalogue
 from bot.dev.sample_database import build
 from bot.evals.material import CaseCanvases, CaseWebSearch
 from bot.mcp import McpServer, open_mcp_servers
-from bot.services.databases import DatabaseConfig, SqlDatabases
+from bot.services.sql_databases import DatabaseConfig, SqlDatabases
 from bot.settings import Settings
 from bot.testing import MemoryConversation, asked, run_tool
 from bot.testing.tools import with_memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from bot.services.databases import DatabaseConfig, SqlDatabases
+from bot.services.sql_databases import DatabaseConfig, SqlDatabases
 from tests.support.postgres import postgres as postgres
 
 SETUP = (

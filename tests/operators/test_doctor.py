@@ -20,7 +20,7 @@ from bot.mcp import McpServer
 from bot.ops.doctor import Check, Level, examine
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from bot.settings import Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis

@@ -21,7 +21,7 @@ from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.sample_database import build
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.mcp import McpServer, open_mcp_servers
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from bot.toolkit import Page

@@ -13,13 +13,13 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.dev.model import finish
 from bot.dev.workspace import ADA
+from bot.library.isolated.slots import Slots
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
-from bot.services import interpreters
-from bot.services.interpreters import IsolatedInterpreters
-from bot.services.processes.slots import Slots
-from bot.services.tables.tables import ArtifactTables
+from bot.services import isolated_interpreters as interpreters
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.store import Stores
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifact, ToolResult
@@ -74,7 +74,7 @@ async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch
     async def kept(text: str) -> str:
         return (await artifacts.save(text.encode(), name="a", media_type="text/plain")).handle
 
-    limits = "bot.services.interpreters._LIMITS"
+    limits = "bot.services.isolated_interpreters._LIMITS"
     usual = interpreters._LIMITS
     monkeypatch.setattr(limits, replace(usual, cpu=0.5))
     lines = await kept("\n".join(["a" * 24 + "!"] * 100_000))
@@ -132,7 +132,7 @@ async def test_one_person_does_not_take_all_places() -> None:
 
 async def test_who_waits_for_a_place_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty questions at once on a small machine: some are done, the others read what to do."""
-    monkeypatch.setattr("bot.services.processes.slots._WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("bot.library.isolated.slots._WAIT_SECONDS", 0.05)
     slots = Slots(total=1, per_person=1)
     async with slots.hold():
         with pytest.raises(ToolError, match="Try again in a minute"):

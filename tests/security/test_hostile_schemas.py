@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.core.errors import ToolDefinitionError
+from bot.library.interpreters import schemas
+from bot.library.isolated.pool import warm_processes
 from bot.services import given_schema
 from bot.services.given_schema import given_model, given_models, validated
-from bot.services.isolated import schemas
-from bot.services.processes.isolation import warm_processes
 from bot.testing.conversation import asked
 from tests.support.lag import loop_lag
 

@@ -20,8 +20,9 @@ from bot.agent.limits import Limits
 from bot.app.tool_loading import catalogue
 from bot.dev.model import ModelRequest, Reply, call, finish, text
 from bot.dev.workspace import ADA, BEN
-from bot.services import given_schema, interpreters
-from bot.services.tables import session
+from bot.services import given_schema
+from bot.services import isolated_interpreters as interpreters
+from bot.services import table_session as session
 from tests.security.model import filled
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

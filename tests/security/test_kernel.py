@@ -17,17 +17,16 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from bot.core import seccomp
 from bot.core.check import Level
-from bot.core.confinement import landlock_version
+from bot.library.isolated import Refused, seccomp, wire
+from bot.library.isolated.confinement import landlock_version
+from bot.library.isolated.pool import IsolatedLimits, ProcessLost, isolated
+from bot.library.isolated.process_group import process_group
+from bot.library.isolated.proof import open_ways
+from bot.library.isolated.scratch import foreign_scratch_folder, remove_folder
+from bot.library.isolated.usage import UsageLimits
 from bot.ops.doctor.isolation import open_line
-from bot.services.interpreters import IsolatedInterpreters
-from bot.services.isolated import Refused, wire
-from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
-from bot.services.processes.process_group import process_group
-from bot.services.processes.proof import open_ways
-from bot.services.processes.scratch import foreign_scratch_folder, remove_folder
-from bot.services.processes.usage import UsageLimits
+from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.store.embedded import embedded_redis, running_redis
 
 JOBS = "tests.support.jobs"
@@ -73,8 +72,8 @@ async def test_what_is_open_is_said() -> None:
     worked and what this kernel lacks, and what needs it closed can ask the same."""
     code = (
         "import asyncio, json\n"
-        "from bot.core.confinement import missing\n"
-        "from bot.services.processes.proof import open_ways\n"
+        "from bot.library.isolated.confinement import missing\n"
+        "from bot.library.isolated.proof import open_ways\n"
         "from tests.support.attacks import refuse_earlier\n"
         "refuse_earlier({'old'})\n"
         "print(json.dumps([missing(), asyncio.run(open_ways())]))"

@@ -35,7 +35,7 @@ PIECES = FEW + MORE if os.environ.get("BOT_ALL_BOMBS") else FEW
 ENDS = ("", "x!") if PIECES != FEW else ("x!",)
 
 READERS = ("agent", "core", "features", "model", "runs", "slack", "text", "toolkit")
-ELSEWHERE = {"bot.core.confinement", "bot.core.secret_files", "bot.core.failpoints"}
+ELSEWHERE = {"bot.library.isolated.confinement", "bot.core.secret_files", "bot.core.failpoints"}
 """Modules whose functions do something with what a text names."""
 
 

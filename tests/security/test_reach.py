@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.dev.workspace import ADA
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from tests.security.model import question, won_over
 from tests.support.deployment import deployed
 from tests.support.runs import answer

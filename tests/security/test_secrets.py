@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from bot.dev.model import ResponsesServer, finish
 from bot.dev.workspace import ADA
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from tests.security.model import question, won_over
 from tests.support.commands import start
 from tests.support.deployment import MODEL, deployed

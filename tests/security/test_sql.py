@@ -19,11 +19,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.core.errors import ToolError
-from bot.services.databases import DatabaseConfig, SqlDatabases
-from bot.services.isolated import Refused
-from bot.services.isolated.statements import checked_select
-from bot.services.processes.isolation import warm_processes
-from bot.services.tables.tables import ArtifactTables
+from bot.library.interpreters.statements import checked_select
+from bot.library.isolated import Refused
+from bot.library.isolated.pool import warm_processes
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.sql_databases import DatabaseConfig, SqlDatabases
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import asked
 from bot.toolkit import TABLE_TYPE

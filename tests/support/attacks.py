@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.core import confinement, seccomp
+from bot.library.isolated import confinement, seccomp
 
 _NOBODY = 65534
 _X86 = platform.machine() == "x86_64"

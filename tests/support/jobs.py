@@ -14,7 +14,7 @@ import threading
 import time
 from pathlib import Path
 
-from bot.services.isolated import Refused, wire
+from bot.library.isolated import Refused, wire
 
 
 def echo(value: object) -> object:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.services.exports import ArtifactExports
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_exports import ArtifactExports
+from bot.services.artifact_tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
 from bot.toolkit import ToolResult

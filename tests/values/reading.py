@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.services.file_kinds import kind_of
-from bot.services.isolated import Refused
-from bot.services.isolated.files import read
-from bot.services.parsing.tabular import connect
+from bot.library.documents.file_kinds import kind_of
+from bot.library.documents.reading.files import read
+from bot.library.documents.reading.tabular import connect
+from bot.library.isolated import Refused
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from babel import Locale
 
-from bot.services.parsing.text import decode
+from bot.library.documents.reading.text import decode
 
 PAGES = {
     "da": "cp1252 cp850", "de": "cp1252 cp850 mac_roman", "fr": "cp1252 cp850 mac_roman", "es": "cp1252 cp850",

@@ -27,9 +27,9 @@ from bot.core.approvals import canonical
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.run_log import NOTICE, holds_words, run_log
-from bot.services.processes.process_group import process_group
-from bot.services.processes.scratch import scratch_folder
-from bot.text.cells import clean
+from bot.library.documents.cells import clean
+from bot.library.isolated.process_group import process_group
+from bot.library.isolated.scratch import scratch_folder
 from bot.text.redaction import redacted
 from bot.toolkit.provided.artifacts import Artifact, Artifacts
 from bot.toolkit.provided.tables import TABLE_TYPE

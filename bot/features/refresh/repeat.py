@@ -24,13 +24,13 @@ from bot.core.ids import HANDLE
 from bot.core.request import Request
 from bot.features.refresh.cells import Missing, renewed
 from bot.features.refresh.refreshable import ToolOf, may_repeat
+from bot.library.isolated.pool import warm_processes
 from bot.library.tracing.outputs import Cell, Output
 from bot.library.tracing.references import Fault, Figures, Filled
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.steering import Steering
 from bot.runs.run_deps import RunDeps
-from bot.services.processes.isolation import warm_processes
 from bot.text.redaction import each_text
 from bot.text.translation import Text
 

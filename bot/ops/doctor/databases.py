@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core.check import Check, ok, problem, warning
 from bot.core.errors import ToolError
-from bot.services.databases import SqlDatabases
+from bot.services.sql_databases import SqlDatabases
 from bot.settings import Settings
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bot.core.check import Check, ok, warning
-from bot.core.confinement import missing
 from bot.core.errors import ToolError
-from bot.services.processes.isolation import ProcessLost
-from bot.services.processes.proof import open_ways
+from bot.library.isolated.confinement import missing
+from bot.library.isolated.pool import ProcessLost
+from bot.library.isolated.proof import open_ways
 
 _SUBJECT = "isolated processes"
 

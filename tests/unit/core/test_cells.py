@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from bot.services.tables.spreadsheets import csv_file
+from bot.library.documents.spreadsheets import csv_file
 from bot.slack.ui.results.tables import as_csv
 
 FORMULAS = [

@@ -21,7 +21,7 @@ from bot.features.refresh.message import KEEP, POST, START, refresh_part
 from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from bot.slack.edge.background_tasks import Background
 from bot.slack.intake.due_schedules import DueSchedules
 from bot.slack.ui.outcome import render

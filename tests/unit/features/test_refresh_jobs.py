@@ -31,7 +31,7 @@ from bot.features.refresh.repeat import recorded
 from bot.features.refresh.store import RefreshStore
 from bot.library.tracing.outputs import Cell, Output, ShownTable
 from bot.runs.policy.channels import ChannelSettings
-from bot.services.databases import DatabaseConfig
+from bot.services.sql_databases import DatabaseConfig
 from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with

@@ -15,7 +15,7 @@ from bot.core.answers import GIVEN, RESPONSE_TYPES
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.runs.outcomes import without_secrets
-from bot.services.exports import ArtifactExports
+from bot.services.artifact_exports import ArtifactExports
 from bot.slack.providers.outbound_text import file_content
 from bot.slack.ui.outcome import render, render_shared
 from bot.testing.artifacts import MemoryArtifacts

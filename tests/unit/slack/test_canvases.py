@@ -11,7 +11,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, CHLOE, Workspace
-from bot.services.documents import ArtifactDocuments
+from bot.services.artifact_documents import ArtifactDocuments
 from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.ui.buttons import APPROVE, DENY

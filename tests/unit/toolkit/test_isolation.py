@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from bot.core.confinement import landlock_version
 from bot.core.context import RequestContext, bound_request
-from bot.services.isolated import Refused, wire
-from bot.services.processes.isolation import (
+from bot.library.isolated import Refused, wire
+from bot.library.isolated.confinement import landlock_version
+from bot.library.isolated.pool import (
     IsolatedLimits,
     IsolatedProcess,
     ProcessLost,
     isolated,
     warm_processes,
 )
-from bot.services.processes.scratch import remove_abandoned_folders
+from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.testing.conversation import asked
 from tests.support.redis import asked as request_of
 
@@ -269,7 +269,7 @@ def test_it_dies_with_the_bot(
     none of a bot that lives."""
     code = (
         "import asyncio\n"
-        "from bot.services.processes.isolation import IsolatedLimits, isolated\n"
+        "from bot.library.isolated.pool import IsolatedLimits, isolated\n"
         "async def main():\n"
         f"    async with isolated({JOBS!r}, IsolatedLimits(cpu=500, seconds=500)) as process:\n"
         "        print(process.pid, flush=True)\n"

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from bot.services.processes.process_group import process_group
+from bot.library.isolated.process_group import process_group
 
 
 async def test_one_that_is_stopped_as_it_begins_has_ended(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from bot.core.context import RequestContext
-from bot.services.processes.isolation import warm_processes
-from bot.services.tables.tables import ArtifactTables
+from bot.library.isolated.pool import warm_processes
+from bot.services.artifact_tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
 

@@ -8,9 +8,9 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.services import interpreters
-from bot.services.interpreters import IsolatedInterpreters
-from bot.services.tables.tables import ArtifactTables
+from bot.services import isolated_interpreters as interpreters
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
 from bot.toolkit import Artifact
@@ -96,7 +96,7 @@ async def test_an_exponential_pattern_is_stopped(
     artifacts: MemoryArtifacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brief = replace(interpreters._LIMITS, cpu=0.2)
-    monkeypatch.setattr("bot.services.interpreters._LIMITS", brief)
+    monkeypatch.setattr("bot.services.isolated_interpreters._LIMITS", brief)
     text = b"a" * 60 + b"b"
     saved = await artifacts.save(text, name="a.txt", media_type="text/plain")
     with pytest.raises(ToolError, match="takes too long"):

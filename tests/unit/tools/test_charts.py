@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from bot.core.errors import ToolError
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import CHART_TYPE, Artifact, Chart
 from tests.support.tools import draw

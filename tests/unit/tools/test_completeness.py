@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from bot.app.tool_loading import catalogue
 from bot.core.errors import ToolError
-from bot.services import documents
-from bot.services.databases import DatabaseConfig, SqlDatabases
-from bot.services.documents import ArtifactDocuments
-from bot.services.interpreters import IsolatedInterpreters
-from bot.services.tables.tables import ArtifactTables
+from bot.services import artifact_documents as documents
+from bot.services.artifact_documents import ArtifactDocuments
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.isolated_interpreters import IsolatedInterpreters
+from bot.services.sql_databases import DatabaseConfig, SqlDatabases
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
 from bot.toolkit import (

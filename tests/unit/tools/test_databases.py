@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from bot.core.errors import ToolError
 from bot.dev.sample_database import build
-from bot.services.databases import DatabaseConfig, SqlDatabases
-from bot.services.isolated import Refused
-from bot.services.isolated.statements import checked_select
-from bot.services.tables.tables import ArtifactTables
+from bot.library.interpreters.statements import checked_select
+from bot.library.isolated import Refused
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.sql_databases import DatabaseConfig, SqlDatabases
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis
 from bot.testing.artifacts import MemoryArtifacts

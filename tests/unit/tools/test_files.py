@@ -23,16 +23,16 @@ from pypdf import PdfWriter
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
-from bot.services import documents
-from bot.services.documents import ArtifactDocuments
-from bot.services.isolated import Refused
-from bot.services.isolated.files import read as reader
-from bot.services.parsing.delimited import read_delimited
-from bot.services.parsing.tabular import connect
-from bot.services.processes.isolation import IsolatedLimits
+from bot.library.documents.cells import csv_text
+from bot.library.documents.reading.delimited import read_delimited
+from bot.library.documents.reading.files import read as reader
+from bot.library.documents.reading.tabular import connect
+from bot.library.isolated import Refused
+from bot.library.isolated.pool import IsolatedLimits
+from bot.services import artifact_documents as documents
+from bot.services.artifact_documents import ArtifactDocuments
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
-from bot.text.cells import csv_text
 from bot.toolkit import ThreadMessage, ToolResult
 from tools.files import read_file
 

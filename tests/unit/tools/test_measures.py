@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bot.core.errors import ToolError
-from bot.services import interpreters
-from bot.services.interpreters import IsolatedInterpreters
+from bot.services import isolated_interpreters as interpreters
+from bot.services.isolated_interpreters import IsolatedInterpreters
 from tools.measures import convert_units, count_words, draw_lots
 
 INTERPRETERS = IsolatedInterpreters()

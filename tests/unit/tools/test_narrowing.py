@@ -20,8 +20,8 @@ import tools
 from bot.core.context import bound_request, current_request
 from bot.core.errors import ToolError
 from bot.services.artifact_services import artifact_services
-from bot.services.databases import DatabaseConfig, SqlDatabases
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.sql_databases import DatabaseConfig, SqlDatabases
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
 from bot.toolkit import (

@@ -16,8 +16,8 @@ from pypdf.generic import (
     TextStringObject,
 )
 
-from bot.services.parsing.pages import read_pdf
-from bot.services.parsing.results import Document
+from bot.library.documents.reading.pages import read_pdf
+from bot.library.documents.results import Document
 
 Words = tuple[int, int, str]
 

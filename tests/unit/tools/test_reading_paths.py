@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.services.parsing.delimited import read_delimited
-from bot.services.parsing.dialects import choose_dialect
-from bot.services.parsing.tabular import connect, load_csv
-from bot.services.parsing.text_columns import read_columns
+from bot.library.documents.reading.delimited import read_delimited
+from bot.library.documents.reading.dialects import choose_dialect
+from bot.library.documents.reading.tabular import connect, load_csv
+from bot.library.documents.reading.text_columns import read_columns
 
 forms = st.sampled_from(
     [

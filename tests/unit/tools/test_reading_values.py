@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.services.parsing.delimited import read_delimited
-from bot.services.parsing.tabular import connect
+from bot.library.documents.reading.delimited import read_delimited
+from bot.library.documents.reading.tabular import connect
 
 
 def read(folder: Path, text: str) -> tuple[str, list[tuple[Any, ...]], str]:

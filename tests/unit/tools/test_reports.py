@@ -23,10 +23,10 @@ from pypdf import PdfReader
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
+from bot.library.documents import drawing, glyphs
+from bot.library.documents.reports.images import plain_png
 from bot.services import reports
-from bot.services.reports.images import plain_png
-from bot.services.tables import drawing, glyphs
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
 from bot.toolkit import CHART_TYPE, Chart, Series

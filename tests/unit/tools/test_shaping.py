@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.services.documents import ArtifactDocuments
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_documents import ArtifactDocuments
+from bot.services.artifact_tables import ArtifactTables
 from bot.toolkit import Artifact, ToolResult
 from tools import comparing, shaping
 

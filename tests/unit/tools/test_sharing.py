@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
 from bot.toolkit import CHART_TYPE, Artifact, Chart

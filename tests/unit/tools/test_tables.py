@@ -7,9 +7,9 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.services.processes.isolation import IsolatedLimits
-from bot.services.tables import session
-from bot.services.tables.tables import ArtifactTables
+from bot.library.isolated.pool import IsolatedLimits
+from bot.services import table_session as session
+from bot.services.artifact_tables import ArtifactTables
 from bot.testing.conversation import asked
 from bot.toolkit import Artifact
 from tools.tables import describe_table, query_table

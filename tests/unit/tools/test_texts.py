@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.core.errors import ToolError
-from bot.services.interpreters import IsolatedInterpreters
-from bot.services.tables.tables import ArtifactTables
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.testing.artifacts import MemoryArtifacts
 from tools.documents import check_quote, outline_document, search_document
 from tools.texts import compare_texts, edit_file, extract_matches, list_artifacts, query_json

@@ -15,7 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from bot.core.errors import ToolError
-from bot.services.documents import ArtifactDocuments
+from bot.services.artifact_documents import ArtifactDocuments
 from bot.testing.artifacts import MemoryArtifacts
 from bot.web import fetching
 from bot.web.fetching import IPAddress, WebFetcher, public_only

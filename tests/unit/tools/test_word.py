@@ -9,8 +9,8 @@ from typing import Any
 import docx
 from docx.oxml import OxmlElement, parse_xml
 
-from bot.services.parsing.results import Document
-from bot.services.parsing.word import read_word
+from bot.library.documents.reading.word import read_word
+from bot.library.documents.results import Document
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 

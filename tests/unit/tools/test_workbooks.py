@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 
-from bot.services.parsing import formats
-from bot.services.parsing.office import read_workbook
-from bot.services.parsing.results import Sheet, Unreadable
-from bot.services.parsing.sheet_marks import read_marks
-from bot.services.parsing.tabular import write_parquet
-from bot.services.parsing.word import read_word
+from bot.library.documents.reading import formats
+from bot.library.documents.reading.office import read_workbook
+from bot.library.documents.reading.sheet_marks import read_marks
+from bot.library.documents.reading.tabular import write_parquet
+from bot.library.documents.reading.word import read_word
+from bot.library.documents.results import Sheet, Unreadable
 
 
 def read(make: Callable[[Any], None]) -> Sheet:

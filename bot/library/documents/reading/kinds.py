@@ -1,0 +1,167 @@
+"""Types of columns. A wrong guess would silently change values, so a column gets a type only where
+every value in it has exactly one reading; every other column stays text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isfinite
+
+from bot.library.documents.results import Cell
+
+WHOLE = r"[-+]?(?:0|[1-9]\d*)"
+"""Whole numbers without leading zeros: 007 is a code."""
+FRACTION = r"[-+]?(?:0|[1-9]\d*)?\.\d+|[-+]?(?:0|[1-9]\d*)\."
+_EXPONENT = r"(?:\d+\.?\d*|\.\d+)[eE][-+]?\d{1,3}"
+_SCIENTIFIC = r"(?:\d*\.\d+|\d+\.)[eE][-+]?\d{1,3}|\d+[eE][-+]\d{1,3}"
+"""Numbers with an exponent that cannot be codes: 1E2 and 12E10 may also be product names."""
+
+ISO_DATE = r"\d{4}-\d\d-\d\d"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?"
+ISO_TIME = rf"{ISO_DATE}[ T]{_CLOCK}"
+_ZONE = r"(?:Z|[+-]\d\d(?::?\d\d)?)"
+
+_MAX_DIGITS = 38
+"""Limit of a DECIMAL in DuckDB and Parquet."""
+
+
+def matcher(*patterns: str) -> re.Pattern[str]:
+    """Compile the patterns into one alternative for `fullmatch`, with ASCII digits only."""
+    return re.compile("|".join(f"(?:{each})" for each in patterns), re.ASCII)
+
+
+_NUMBER = matcher(WHOLE, FRACTION, rf"[-+]?(?:{_SCIENTIFIC})")
+_NUMBER_OR_CODE = matcher(WHOLE, FRACTION, rf"[-+]?(?:{_EXPONENT})")
+_IS_WHOLE, _IS_FRACTION = matcher(WHOLE), matcher(FRACTION, rf"[-+]?(?:{_SCIENTIFIC})")
+_DATE, _TIME, _CLOCK_ALONE = matcher(ISO_DATE), matcher(ISO_TIME), matcher(_CLOCK)
+_ZONED = matcher(rf"{ISO_TIME}{_ZONE}")
+
+
+ALWAYS_EXACT = 16
+"""Characters of a number, at most, of which floating point keeps all digits."""
+
+
+def is_exact(number: str) -> bool:
+    """Return whether floating point keeps all digits of a number."""
+    return len(number) <= ALWAYS_EXACT or Decimal(repr(float(number))) == Decimal(number)
+
+
+def type_of_texts(values: Collection[str], exact: Callable[[str], bool] = is_exact) -> str:
+    """Return the DuckDB type that fits all texts, VARCHAR where none does.
+
+    The texts are stripped and not empty; `exact` says whether floating point keeps a number.
+    """
+    if values and all(map(_NUMBER_OR_CODE.fullmatch, values)):
+        return _type_of_numbers(values, exact)
+    found = (kind for kind, fits in _TYPE_CHECKS if values and all(map(fits, values)))
+    return next(found, "VARCHAR")
+
+
+def _type_of_numbers(values: Collection[str], exact: Callable[[str], bool]) -> str:
+    """Return a type that keeps every digit, VARCHAR where none does."""
+    if all(map(_IS_WHOLE.fullmatch, values)):
+        digits = max(len(each.lstrip("+-")) for each in values)
+        return "BIGINT" if digits <= 18 else decimal_type(digits, 0)
+    if not any(map(_IS_FRACTION.fullmatch, values)):
+        return "VARCHAR"  # 1E2 among whole numbers is a code
+    if all(map(exact, values)):
+        return "DOUBLE"
+    if not any("e" in each.lower() for each in values):
+        found = [Decimal(each).as_tuple() for each in values]
+        scale = max(-int(each.exponent) for each in found)
+        whole = max(len(each.digits) + int(each.exponent) for each in found)
+        return decimal_type(max(whole, 0) + scale, scale)
+    return "VARCHAR"
+
+
+def decimal_type(digits: int, scale: int) -> str:
+    """Return the DECIMAL for that many digits, `scale` of them decimals; VARCHAR if too many."""
+    return f"DECIMAL({max(digits, 1)},{scale})" if digits <= _MAX_DIGITS else "VARCHAR"
+
+
+def _is_date(text: str) -> bool:
+    return bool(_DATE.fullmatch(text)) and _parses(date.fromisoformat, text)
+
+
+def _is_date_time(text: str) -> bool:
+    return _is_date(text) or (bool(_TIME.fullmatch(text)) and _parses(_parse_date_time, text))
+
+
+def _is_zoned(text: str) -> bool:
+    return bool(_ZONED.fullmatch(text)) and _parses(_parse_date_time, text)
+
+
+def _is_clock(text: str) -> bool:
+    return bool(_CLOCK_ALONE.fullmatch(text)) and _parses(
+        time.fromisoformat, text if text[1] != ":" else f"0{text}"
+    )
+
+
+def _parses(read: Callable[[str], object], text: str) -> bool:
+    """Return whether the date or time exists, unlike 30 February."""
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse_date_time(text: str) -> datetime:
+    """Parse an ISO date and time whose hour may have one digit."""
+    return datetime.fromisoformat(f"{text[:10]}T{'0' if text[12] == ':' else ''}{text[11:]}")
+
+
+_TYPE_CHECKS: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("BOOLEAN", lambda text: text.casefold() in {"true", "false"}),
+    ("DATE", _is_date),
+    ("TIMESTAMP", _is_date_time),
+    ("TIMESTAMP WITH TIME ZONE", _is_zoned),
+    ("TIME", _is_clock),
+)
+
+
+def type_of_cells(cells: Sequence[Cell]) -> str:
+    """Return the DuckDB type of a column of Python values. Text stays text, except ISO dates and
+    times; a column of several types becomes text."""
+    filled = [each for each in cells if each not in (None, "") and not is_not_finite(each)]
+    types = {type(each) for each in filled}
+    if types == {str}:
+        kind = type_of_texts({str(each).strip() for each in filled} - {""})
+        return kind if kind.startswith(("DATE", "TIME")) else "VARCHAR"
+    if types and types <= {date, datetime}:
+        return _type_of_dates(filled)
+    if types and types <= {int, float, Decimal}:
+        return _type_of_number_cells(filled)
+    simple = {frozenset({bool}): "BOOLEAN", frozenset({time}): "TIME"}
+    return simple.get(frozenset(types), "VARCHAR")
+
+
+def _type_of_dates(cells: Iterable[Cell]) -> str:
+    zones = {isinstance(each, datetime) and each.tzinfo is not None for each in cells}
+    if zones == {True}:
+        return "TIMESTAMP WITH TIME ZONE"
+    if True in zones:
+        return "VARCHAR"
+    days = all(not isinstance(each, datetime) or each.time() == time() for each in cells)
+    return "DATE" if days else "TIMESTAMP"
+
+
+def _type_of_number_cells(cells: Sequence[Cell]) -> str:
+    if all(isinstance(each, int) for each in cells):
+        most = max(abs(each) for each in cells if isinstance(each, int))
+        return "BIGINT" if most < 2**63 else decimal_type(len(str(most)), 0)
+    if all(isinstance(each, float) or is_exact(str(each)) for each in cells):
+        return "DOUBLE"
+    texts = {f"{each:f}" if isinstance(each, Decimal) else repr(each) for each in cells}
+    return _type_of_numbers(texts, is_exact) if all(map(_NUMBER.fullmatch, texts)) else "VARCHAR"
+
+
+def is_not_finite(cell: Cell) -> bool:
+    """Return whether the cell is NaN or infinite, and would make every sum so."""
+    return (
+        not cell.is_finite()
+        if isinstance(cell, Decimal)
+        else (isinstance(cell, float) and not isfinite(cell))
+    )

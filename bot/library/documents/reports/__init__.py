@@ -1,0 +1,1 @@
+"""Reports: Markdown as Word and PDF files."""

@@ -1,0 +1,81 @@
+"""Reports as PDF, typeset by Typst, which needs no program and no font of the machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from bot.core.errors import ToolError
+from bot.library.documents import glyphs
+from bot.library.documents.reports.blocks import Report
+from bot.library.isolated.scratch import scratch_folder
+from bot.text.locales import locale_of
+from bot.text.redaction import each_text
+
+_TEMPLATE = Path(__file__).with_name("report.typ")
+_LONG_WORD = re.compile(r"\S{40}(?=\S)")
+_LINK_START = re.compile(r"(?:https?:|ftp:|file:)(?=//)|\bww(?=w\.)", re.IGNORECASE)
+"""What viewers take for the beginning of a link; they stop at a place where a word may be broken."""
+
+
+def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
+    """Return the PDF, and notes on what was left out. Takes long: call it in a thread.
+
+    Symbols that no font has are left out. Raises ToolError when no font has some of the letters.
+    """
+    import typst
+
+    missing = glyphs.missing_glyphs(report.text_content)
+    if letters := [each for each in missing if each.isalnum()]:
+        raise ToolError(
+            f"No font on this machine has {' '.join(letters[:10])}, so a PDF cannot show them. Share "
+            "the report as .docx, which its reader's own fonts show."
+        )
+    with scratch_folder("report-") as folder:
+        template = str(shutil.copy(_TEMPLATE, folder))
+        names = {handle: f"{n}.png" for n, handle in enumerate(report.images)}
+        for handle, name in names.items():
+            (folder / name).write_bytes(report.images[handle])
+        data = json.dumps(_template_data(report, names, missing))
+        try:
+            file = typst.compile(
+                template, root=str(folder), font_paths=glyphs.fonts(), sys_inputs={"report": data}
+            )
+        except typst.TypstError as error:
+            if "decode image" not in str(error):
+                raise
+            raise ToolError("An image of the report is damaged. Leave it out.") from None
+    removed = f"left out, as no font here has them: {' '.join(missing)}"
+    return file, (removed,) if missing else ()
+
+
+def _template_data(report: Report, images: dict[str, str], dropped: list[str]) -> Any:
+    """Return the data for the template. Endless words get places where they may be broken."""
+    removed = str.maketrans(dict.fromkeys(dropped, ""))
+    data = {
+        "title": report.title,
+        "language": locale_of(report.locale).language,
+        "paper": "us-letter" if report.on_us_letter else "a4",
+        "is_wide": report.is_wide,
+        "images": images,
+        "blocks": [_without_guessed_links(each.model_dump()) for each in report.blocks],
+    }
+    return each_text(data, lambda text: _LONG_WORD.sub("\\g<0>\u200b", text.translate(removed)))
+
+
+def _without_guessed_links(data: Any) -> Any:
+    """Return blocks in which viewers find no address but those that are links."""
+    match data:
+        case {"is_link": True}:
+            return data
+        case dict():
+            return {key: _without_guessed_links(value) for key, value in data.items()}
+        case list() | tuple():
+            return [_without_guessed_links(each) for each in data]
+        case str():
+            return _LINK_START.sub("\\g<0>\u200b", data)
+        case _:
+            return data

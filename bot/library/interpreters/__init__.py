@@ -1,0 +1,1 @@
+"""Interpreters of what models and strangers write: SQL, JMESPath, patterns, units, JSON Schema."""

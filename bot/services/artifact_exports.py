@@ -1,0 +1,55 @@
+"""Exports: tables, Markdown and charts as files for people, without secrets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.core.answers import Chart
+from bot.core.context import current_request
+from bot.library.documents import drawing, spreadsheets
+from bot.services import reports
+from bot.text.redaction import redacted, redacted_all, redacted_cells
+from bot.toolkit.provided.artifacts import Artifacts
+from bot.toolkit.provided.exports import ChartImage, ReportFile, WorkbookSheet
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactExports:
+    """Exports with charts and tables of `artifacts`; see `bot.toolkit.provided.exports.Exports`."""
+
+    artifacts: Artifacts
+
+    async def csv(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+        """See `Exports.csv`."""
+        return await asyncio.to_thread(_csv, columns, rows)
+
+    async def workbook(self, sheets: Sequence[WorkbookSheet]) -> bytes:
+        """See `Exports.workbook`."""
+        return await asyncio.to_thread(_workbook, sheets)
+
+    async def report(self, markdown: str, suffix: str, *, title: str) -> ReportFile:
+        """See `Exports.report`."""
+        markdown = await asyncio.to_thread(redacted, markdown)
+        return await reports.report(markdown, suffix, title=title, artifacts=self.artifacts)
+
+    async def chart(self, chart: Chart) -> ChartImage:
+        """See `Exports.chart`."""
+        locale = current_request().request.locale
+        chart = Chart.model_validate(redacted_all(chart.model_dump()))
+        png = await asyncio.to_thread(drawing.png, chart, locale)
+        return ChartImage(png, tuple(await asyncio.to_thread(drawing.missing_characters, chart)))
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    return spreadsheets.csv_file([redacted(name) for name in columns], redacted_cells(rows))
+
+
+def _workbook(sheets: Sequence[WorkbookSheet]) -> bytes:
+    return spreadsheets.workbook([_without_secrets(sheet) for sheet in sheets])
+
+
+def _without_secrets(sheet: WorkbookSheet) -> WorkbookSheet:
+    columns = [redacted(name) for name in sheet.columns]
+    return WorkbookSheet(redacted(sheet.name), columns, list(redacted_cells(sheet.rows)))

@@ -1,4 +1,0 @@
-"""Readers of untrusted files, which run in a process of their own (see `bot.services.documents`).
-
-The readers import nothing else of `bot`, so that the process starts quickly and holds no secrets.
-"""

@@ -1,1 +1,0 @@
-"""Child processes with limits, for work on other people's data."""

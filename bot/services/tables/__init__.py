@@ -1,1 +1,0 @@
-"""Tables as artifacts: queries, profiles, spreadsheets and charts."""
