@@ -13,7 +13,7 @@ from bot.core.errors import ToolError
 from bot.features.accounts.account import AccountChange, OnAccountChange, Outcome
 from bot.features.accounts.oauth.addresses import PublicAddress
 from bot.features.accounts.store import AccountStore
-from bot.mcp import McpServers
+from bot.mcp import McpServers, Pins
 from bot.settings import Settings, secret
 from bot.settings.checks import check_accounts
 from bot.store import Stores
@@ -23,6 +23,7 @@ from bot.text.redaction import redact_setting
 
 if TYPE_CHECKING:
     from bot.features.accounts.accounts import Accounts, MayPin
+    from bot.features.accounts.connections import AccountServers
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +71,18 @@ def open_accounts(
     )
 
 
+def personal_servers(
+    settings: Settings, pins: Pins, accounts: Accounts | None = None
+) -> AccountServers | None:
+    """Return the servers at which people have accounts, None without any; without `accounts` they
+    can only be looked at."""
+    if not settings.personal_servers:
+        return None
+    from bot.features.accounts.connections import AccountServers  # loads the SDK: half a second
+
+    return AccountServers(settings.personal_servers, pins, accounts)
+
+
 @asynccontextmanager
 async def telling_changes(
     settings: Settings, stores: Stores, accounts: Accounts, on_change: OnAccountChange
@@ -80,13 +93,16 @@ async def telling_changes(
     The tools of a server are listed before somebody is told that it is connected: the first admin
     who connects makes them known.
     """
-    servers = McpServers(settings.personal_servers, stores.mcp, accounts=accounts)
+    from bot.features.accounts.connections import AccountServers  # loads the SDK: half a second
+
+    personal = AccountServers(settings.personal_servers, stores.mcp, accounts)
+    servers = McpServers(settings.personal_servers, stores.mcp, personal=personal)
 
     async def tell(change: AccountChange) -> None:
         if change.outcome is Outcome.CONNECTED and change.server in accounts.servers:
             try:
                 async with asyncio.timeout(_LIST_SECONDS):
-                    await servers.list_as(change.owner, change.server)
+                    await personal.list_as(change.owner, change.server)
             except (ToolError, TimeoutError) as error:
                 log.warning("The tools of %s are not listed yet: %s", change.server, error)
         await on_change(change)

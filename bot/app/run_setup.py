@@ -21,7 +21,7 @@ from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
-from bot.app.accounts import open_accounts
+from bot.app.accounts import open_accounts, personal_servers
 from bot.app.features import all_features, services_of
 from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
@@ -29,6 +29,7 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import Entry, RepeatReason, Request
 from bot.features import Feature, ServiceDeps
+from bot.features.server_questions.asking import AskerQuestions
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
@@ -186,7 +187,12 @@ async def runner_factory(
     await asyncio.to_thread(remove_abandoned_folders)
     async with (
         open_tool_clients(bound_providers(settings) if providers is None else providers) as clients,
-        open_mcp_servers(settings.mcp_servers, stores.mcp, accounts) as mcp,
+        open_mcp_servers(
+            settings.mcp_servers,
+            stores.mcp,
+            personal_servers(settings, stores.mcp, accounts),
+            AskerQuestions(),
+        ) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,
         alongside(_learn_windows(settings, client, prices), name="model windows"),
     ):

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.app.accounts import account_store, telling_changes
+from bot.app.accounts import account_store, personal_servers, telling_changes
 from bot.app.features import answer_buttons
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
@@ -393,7 +393,9 @@ def _home_tab(
         gate,
         one_of_many=settings.slack_client_id is not None,
         budgets=budgets,
-        servers=McpServers(settings.mcp_servers, stores.mcp),
+        servers=McpServers(
+            settings.mcp_servers, stores.mcp, personal=personal_servers(settings, stores.mcp)
+        ),
         schedules=schedules,
         tools=Counter(tool.group for tool in catalogue.tools),
         is_tool=partial(is_tool_name, settings),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
-from bot.app.accounts import open_accounts
+from bot.app.accounts import open_accounts, personal_servers
 from bot.app.run_setup import (
     budget_policy,
     redis_and_stores,
@@ -99,7 +99,9 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
     """
     async with (
         open_stored(settings, needed=False) as stores,
-        open_mcp_servers(settings.mcp_servers, stores.mcp) as servers,
+        open_mcp_servers(
+            settings.mcp_servers, stores.mcp, personal_servers(settings, stores.mcp)
+        ) as servers,
     ):
         if accept and accept not in settings.mcp_servers:
             known = ", ".join(settings.mcp_servers) or "none"
@@ -160,15 +162,11 @@ def _change_lines(status: ServerStatus) -> list[str]:
 
 def _issuer_lines(status: ServerStatus) -> list[str]:
     """Return what a server says now about who lets people in, where it differs from the pin."""
-    offered = status.issuer.offered if status.issuer else None
-    if status.issuer is None or offered is None:
-        return []
-    before = status.issuer.accepted.model_dump() if status.issuer.accepted else {}
+    changes = status.issuer.changes if status.issuer else ()
     return [
         f"    {name} {side}: {value}"
-        for name, now in offered.model_dump(exclude={"version"}).items()
-        if before.get(name) != now
-        for side, value in (("was", before.get(name) or "unknown"), ("now", now or "none"))
+        for name, before, now in changes
+        for side, value in (("was", before), ("now", now))
     ]
 
 

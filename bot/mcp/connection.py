@@ -6,9 +6,10 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Annotated, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Annotated, TypeVar
 
 import httpx2
 from mcp import Client, MCPError
@@ -32,9 +33,18 @@ from pydantic import Discriminator, Tag, TypeAdapter
 
 from bot.core.background import alongside
 from bot.core.errors import StoreError, ToolError
-from bot.features.server_questions.live_questions import LiveQuestions
-from bot.features.server_questions.questions import NO_INPUTS, SWITCH, Inputs, pages_to_open
 from bot.mcp.config import McpServer
+from bot.mcp.doors import (
+    NO_INPUTS,
+    NOBODY_ASKS,
+    SWITCH,
+    Inputs,
+    LiveQuestions,
+    OnListed,
+    OnUnreachable,
+    OwnTool,
+    ServerQuestions,
+)
 from bot.mcp.listing import Listing, list_tools
 from bot.mcp.pins import ToolFacts
 from bot.mcp.refusals import Refused, describe_error, first_error, refusal, shorten
@@ -79,40 +89,19 @@ LONGEST_CALL = 3_600.0  # of a server that may ask people; each wait for a perso
 _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # maximum age of the list of tools when a tool is called
 _LIST_PAUSE = 2.0  # before the first listing that a notice of the server causes
+_FIRST_PAUSE, _LONGEST_PAUSE, _MAX_PAUSES = 0.1, 2.0, 30  # between calls made again
 _LISTEN_PAUSE = 60.0  # before the bot listens again for such notices
-
-
-OnListed = Callable[[Sequence[ToolFacts]], Awaitable[Sequence[str]]]
-"""Called with the tools that a server lists, after each listing. Returns the names of those that are
-accepted."""
-
-OnUnreachable = Callable[[str], Awaitable[None]]
-"""Called with the reason when a server cannot be reached or refuses the bot."""
-
-
-class Connections(Protocol):
-    """The connections to one server. `account` is its name if each person has an account of their
-    own there, else ""."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def account(self) -> str: ...
-
-    def for_asker(self, tool: str) -> AbstractAsyncContextManager[Connection]:
-        """Return the connection for the person whose request is in progress, for a call of `tool`.
-
-        Raises AccountProblem when their account cannot be used.
-        """
 
 
 class Connection:
     """A connection to one server, opened by the first call and again after it broke.
 
     The client runs in a task of its own, because its context must be left in the task that entered
-    it.
+    it. `questions` puts those of the server to the asker; without it, nobody can be asked.
     """
+
+    account = ""
+    own_tools: Mapping[str, OwnTool] = MappingProxyType({})
 
     def __init__(
         self,
@@ -121,11 +110,13 @@ class Connection:
         on_listed: OnListed,
         on_unreachable: OnUnreachable,
         *,
+        questions: ServerQuestions | None = None,
         auth: httpx2.Auth | None = None,
     ) -> None:
         self.name = name
-        self.account = ""
         self._server = server
+        self._questions = questions
+        self._asking = questions if server.questions else None
         self._auth = auth
         self._on_listed = on_listed
         self._on_unreachable = on_unreachable
@@ -139,7 +130,7 @@ class Connection:
         self._closing = asyncio.Event()
         self._client: Client | None = None
         self._alone = asyncio.Lock()
-        self._questions: LiveQuestions | None = None
+        self._live: LiveQuestions | None = None
 
     @asynccontextmanager
     async def for_asker(self, _tool: str) -> AsyncGenerator[Connection]:
@@ -160,33 +151,69 @@ class Connection:
         The result is not checked against the tool's output schema: the SDK would do that in this
         process and drop a result that does not fit.
         """
+        pause = _FIRST_PAUSE
+        for _ in range(_MAX_PAUSES):  # while the server only wants to be called again
+            result = await self._call(tool, arguments, inputs)
+            if isinstance(result, CallToolResult) or result.input_requests:
+                break
+            inputs = Inputs(None, result.request_state)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        return result
+
+    async def answered_call(self, tool: ToolFacts, arguments: dict[str, object]) -> CallToolResult:
+        """Make a call with what its asker has answered so far. Raises ToolError, and PersonNeeded
+        for a question to the asker."""
+        call = partial(self.call, tool, arguments)
+        if self._questions:
+            may_ask = bool(self._server.questions)
+            return await self._questions.answered_call(self.name, call, may_ask=may_ask)
+        result = await call()
+        if isinstance(result, CallToolResult):
+            return result
+        raise ToolError(
+            f"The MCP server {self.name} wants to ask a person. Nothing was done: {NOBODY_ASKS}."
+        )
+
+    async def _call(
+        self, tool: ToolFacts, arguments: dict[str, object], inputs: Inputs
+    ) -> CallToolResult | InputRequiredResult:
         client = await self._connected()
-        if not self._server.questions or client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        if self._asking is None or client.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return await self.ask(tool, partial(self._request, tool, arguments, inputs))
         # The server does not say during which call it asks: a call has a connection of its own.
         if self._alone.locked():
             own = Connection(
-                self.name, self._server, self._on_listed, self._on_unreachable, auth=self._auth
+                self.name,
+                self._server,
+                self._on_listed,
+                self._on_unreachable,
+                questions=self._questions,
+                auth=self._auth,
             )
             try:
                 return await own.call(tool, arguments, inputs)
             finally:
                 await own.close()
         async with self._alone:
-            return await self.ask(tool, partial(self._request_alone, tool, arguments))
+            return await self.ask(tool, partial(self._request_alone, self._asking, tool, arguments))
 
     async def _request_alone(
-        self, tool: ToolFacts, arguments: dict[str, object], client: Client
+        self,
+        asking: ServerQuestions,
+        tool: ToolFacts,
+        arguments: dict[str, object],
+        client: Client,
     ) -> CallToolResult | InputRequiredResult:
         """Make a call during which the server may ask. A call that is given up ends the connection,
         as its questions would come during the next."""
-        self._questions = questions = LiveQuestions(self.name, self._server.timeout)
+        self._live = live = asking.live(self.name, self._server.timeout)
         try:
-            async with questions.answered():
+            async with live.answered():
                 result = await self._request(
                     tool, arguments, NO_INPUTS, client, seconds=LONGEST_CALL
                 )
-            return questions.noted(result) if isinstance(result, CallToolResult) else result
+            return live.noted(result) if isinstance(result, CallToolResult) else result
         except TimeoutError:
             await self.close()
             raise MCPError(REQUEST_TIMEOUT, "") from None
@@ -195,7 +222,7 @@ class Connection:
             self._closing.set()
             raise
         finally:
-            self._questions = None
+            self._live = None
 
     async def _request(
         self,
@@ -224,7 +251,7 @@ class Connection:
                 progress_callback=report,
             )
         except MCPError as error:
-            if pages := pages_to_open(error):
+            if self._questions and (pages := self._questions.asked_in(error)):
                 return pages
             raise
 
@@ -293,8 +320,9 @@ class Connection:
                 problem = f"did not answer within {self._server.timeout:g} s."
             else:
                 problem = f"says: {shorten(error.message)}"
-            if error.code == MISSING_REQUIRED_CLIENT_CAPABILITY and not self._server.questions:
-                problem += f" It may want to ask a person: {SWITCH}."
+            if error.code == MISSING_REQUIRED_CLIENT_CAPABILITY and not self._asking:
+                why = SWITCH if self._questions else NOBODY_ASKS
+                problem += f" It may want to ask a person: {why}."
             doubt = "" if error.code in _NOT_BEGUN else doubt
             raise ToolError(f"The MCP server {self.name} {problem} {doubt}".rstrip()) from error
         except Exception as error:
@@ -366,17 +394,17 @@ class Connection:
             transport = stdio(server.command, server.args, env)
         else:
             headers = {key: value.get_secret_value() for key, value in server.headers.items()}
-            seconds = LONGEST_CALL if server.questions else server.timeout
+            seconds = LONGEST_CALL if self._asking else server.timeout
             transport = http(server.url or "", headers, server.timeout, self._auth, silent=seconds)
         try:
             client_of = Client(
                 transport,
-                mode="legacy" if server.questions == "live" else "auto",
+                mode="legacy" if self._asking and server.questions == "live" else "auto",
                 read_timeout_seconds=server.timeout,
                 cache=None,
                 message_handler=self._hear,
                 # The SDK takes the callback for our word that people can be asked.
-                elicitation_callback=self._ask_asker if server.questions else None,
+                elicitation_callback=self._ask_asker if self._asking else None,
             )
             async with client_of as client:
                 opened.set_result(client)
@@ -402,8 +430,8 @@ class Connection:
         params: ElicitRequestParams,
     ) -> ElicitResult:
         """Put a question to the asker of the call that runs; nobody answers one between calls."""
-        asked = self._questions
-        return await asked.put(params) if asked else ElicitResult(action="cancel")
+        live = self._live
+        return await live.put(params) if live else ElicitResult(action="cancel")
 
     async def _listen(self, client: Client) -> None:
         """Listen for changes of the list of tools, as servers since 2026-07-28 want to be asked."""

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolFacts(BaseModel):
-    """The description of a tool by its server, or by us (`ours`: for resources and accounts).
+    """The description of a tool by its server, or by us (`ours`).
 
     A `destructive` tool may delete or overwrite something, as its server says. That is a warning
     for people and no part of what is trusted: a server that leaves it out gets no more than before.
@@ -46,16 +46,6 @@ class ToolFacts(BaseModel):
         return self.model_copy(update={"destructive": other.destructive}) == other
 
 
-CONNECT_ACCOUNT = ToolFacts(
-    name="connect_account",
-    description=(
-        "Connect the asker's account at this server, or check it and list the server's tools. Call it "
-        "when the asker wants to connect, and when the tools for their question are not listed yet."
-    ),
-    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
-    read_only=True,
-    ours=True,
-)
 LIST_RESOURCES = ToolFacts(
     name="list_resources",
     description=(

@@ -12,22 +12,28 @@ from typing import TYPE_CHECKING
 
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
-from bot.features.accounts.account import AccountOwner, ConnectError, ConnectFailure
-from bot.features.accounts.oauth.issuers import IssuerPins
-from bot.features.accounts.records import IssuerPin
 from bot.mcp.config import McpServer
-from bot.mcp.pins import CONNECT_ACCOUNT, Pin, Pins, Reachability, ServerPins, ToolFacts
+from bot.mcp.doors import (
+    Connections,
+    IssuerStatus,
+    OnListed,
+    OnUnreachable,
+    PersonalServers,
+    ServerQuestions,
+)
+from bot.mcp.pins import Pin, Pins, Reachability, ServerPins, ToolFacts
 from bot.services.given_schema import given_models
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
-    from bot.features.accounts.accounts import Accounts
-    from bot.features.accounts.connections import PersonalConnections, PersonalPool
+    import httpx2
+
     from bot.mcp.connection import Connection
 
 log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to reach a new server
+_NO_ACCOUNTS = 'has account = "person", and this bot has no accounts of people'
 _DISCOVERY_SECONDS = 10.0  # seconds after the start in which runs wait for new servers
 
 
@@ -37,7 +43,7 @@ class ServerStatus:
 
     `usable` tools can be called, `changed` ones are off until accepted, and the bot cannot call
     `hidden` ones. `error` says why the server cannot be reached, with details if it was asked just
-    now. `issuer` is the pin of a server at which people have accounts of their own.
+    now. `issuer` is that of a server at which people have accounts of their own.
     """
 
     name: str
@@ -45,14 +51,15 @@ class ServerStatus:
     changed: Mapping[str, Pin] = field(default_factory=dict)
     error: str = ""
     hidden: tuple[str, ...] = ()
-    issuer: IssuerPin | None = None
+    issuer: IssuerStatus | None = None
 
 
 class McpServers:
     """The MCP servers of this deployment.
 
     A server is asked for its tools when it is new and whenever the bot connects to it. Between
-    connections its tools are known from their pins, and no process or connection is open.
+    connections its tools are known from their pins, and no process or connection is open. `personal`
+    and `questions` are what features add.
     """
 
     def __init__(
@@ -60,13 +67,14 @@ class McpServers:
         servers: Mapping[str, McpServer],
         pins: Pins,
         *,
-        accounts: Accounts | None = None,
+        personal: PersonalServers | None = None,
+        questions: ServerQuestions | None = None,
         discovery_ends: float = float("-inf"),
     ) -> None:
         self._servers = servers
         self._pins = pins
-        self._accounts = accounts
-        self._pool: PersonalPool | None = None
+        self._personal_servers = personal
+        self._questions = questions
         self._tools: dict[tuple[str, str], Tool | None] = {}
         self._tools_lock = asyncio.Lock()
         # Each is set after the first attempt to list the server's tools.
@@ -76,25 +84,35 @@ class McpServers:
         self._discovery_ends = discovery_ends  # on the event loop's clock
         self._missing: set[str] = set()
         self._shared: dict[str, Connection] = {}
-        self._personal: dict[str, PersonalConnections] = {}
+        self._personal: dict[str, Connections] = {}
         for name, server in servers.items():
             self._add_connections(name, server)
 
     def _add_connections(self, name: str, server: McpServer) -> None:
         on_unreachable = partial(self._record_unreachable, name)
+        connect = partial(self._connection, name, server)
         if not server.is_personal:
-            from bot.mcp.connection import Connection  # loads the SDK: half a second
+            self._shared[name] = connect(partial(self._record_tools, name), on_unreachable)
+        elif self._personal_servers:
+            on_listed = partial(self._record_tools_of_person, name)
+            personal = self._personal_servers.connections(name, connect, on_listed, on_unreachable)
+            if personal:
+                self._personal[name] = personal
 
-            on_listed = partial(self._record_tools, name)
-            self._shared[name] = Connection(name, server, on_listed, on_unreachable)
-        elif self._accounts:  # without them, personal servers can only be looked at
-            from bot.features.accounts.connections import PersonalConnections, PersonalPool
+    def _connection(
+        self,
+        name: str,
+        server: McpServer,
+        on_listed: OnListed,
+        on_unreachable: OnUnreachable,
+        *,
+        auth: httpx2.Auth | None = None,
+    ) -> Connection:
+        from bot.mcp.connection import Connection  # loads the SDK: half a second
 
-            self._pool = self._pool or PersonalPool()
-            on_person_listed = partial(self._record_tools_of, name)
-            self._personal[name] = PersonalConnections(
-                name, server, self._accounts, self._pool, on_person_listed, on_unreachable
-            )
+        return Connection(
+            name, server, on_listed, on_unreachable, questions=self._questions, auth=auth
+        )
 
     async def tools(
         self, allowed: Sequence[str] | None = None, user: str | None = None
@@ -108,7 +126,9 @@ class McpServers:
         names = [
             name
             for name, server in self._servers.items()
-            if self._may_have(name, allowed) and (user is None or server.is_for(user))
+            if (name in self._shared or name in self._personal)
+            and self._may_have(name, allowed)
+            and (user is None or server.is_for(user))
         ]
         await self._wait_for_first_listing(names)
         known = [(name, await self._load_pins(name)) for name in names]
@@ -120,12 +140,19 @@ class McpServers:
             for pin in (pins.tools.values() if pins else ())
             if (facts := self._usable(name, pin)) and self._is_offered(name, facts.name)
         ]
-        usable += [(name, CONNECT_ACCOUNT) for name in names if name in self._personal]
+        usable += [
+            (name, own.facts)
+            for name in names
+            for own in self._connections(name).own_tools.values()
+        ]
         async with self._tools_lock:
             await self._build_tools([each for each in usable if _key(*each) not in self._tools])
         built = [tool for each in usable if (tool := self._tools[_key(*each)])]
         # tool_name gives unique names; should a server get around that, the first tool counts.
         return tuple({each.name: each for each in reversed(built)}.values())[::-1]
+
+    def _connections(self, name: str) -> Connections:
+        return self._personal.get(name) or self._shared[name]
 
     def missing(self, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
         """Return the servers that were never reached, so that `tools` has none of their tools."""
@@ -193,17 +220,13 @@ class McpServers:
         )
         return accepted_of(before or ServerPins())
 
-    async def accept_issuer(self, name: str) -> IssuerPin:
-        """Accept the issuer that a server offered when it was last asked.
+    async def accept_issuer(self, name: str) -> IssuerStatus | None:
+        """Accept the issuer that a personal server offered when it was last asked.
 
-        Return the pin as it was.
+        Return its status before.
         """
-        return await IssuerPins(self._pins).accept(name)
-
-    async def list_as(self, owner: AccountOwner, name: str) -> None:
-        """Ask a server for its tools on the account of a person. Raises ToolError."""
-        async with self._personal[name].of(owner) as connection:
-            await connection.refresh()
+        personal = self._personal_servers if self._servers[name].is_personal else None
+        return await personal.accept_issuer(name) if personal else None
 
     async def discover(self) -> None:
         """Ask servers that were never reached for their tools, until all have answered."""
@@ -214,13 +237,13 @@ class McpServers:
     async def close(self) -> None:
         """Disconnect from all servers."""
         await asyncio.gather(*(each.close() for each in self._shared.values()))
-        if self._pool:
-            await self._pool.close()
+        if self._personal_servers:
+            await self._personal_servers.close()
 
     async def close_idle(self) -> None:
         """Close the connections of people who have not used them for a while, for ever."""
-        if self._pool:
-            await self._pool.close_idle()
+        if self._personal_servers:
+            await self._personal_servers.close_idle()
 
     async def _discover(self, name: str) -> None:
         pause = _FIRST_PAUSE
@@ -247,12 +270,11 @@ class McpServers:
             lambda before: before.against(listed) if before else ServerPins.first(listed),
         )
 
-    async def _record_tools_of(
-        self, name: str, owner: AccountOwner, listed: Sequence[ToolFacts]
+    async def _record_tools_of_person(
+        self, name: str, listed: Sequence[ToolFacts], trusted: bool
     ) -> Sequence[str]:
         """Record what a personal server lists on a person's account, which may be the person's own
-        making. Return the names of the accepted tools."""
-        trusted = self._accounts is not None and await self._accounts.may_pin(owner)
+        making unless it is `trusted`. Return the names of the accepted tools."""
 
         def updated(before: ServerPins | None) -> ServerPins:
             if trusted and not (before and before.is_accepted):
@@ -326,7 +348,9 @@ class McpServers:
 
     async def _live_status(self, name: str) -> ServerStatus:
         if self._servers[name].is_personal:
-            error = await self._issuer_error(name)
+            if (personal := self._personal_servers) is None:
+                return await self._pinned_status(name)
+            error = await personal.issuer_error(name)
             return replace(await self._pinned_status(name), error=error)
         from bot.mcp.refusals import describe_error, first_error
 
@@ -342,23 +366,6 @@ class McpServers:
                     error += "; run its command by hand to see why"
         return replace(await self._pinned_status(name), error=error)
 
-    async def _issuer_error(self, name: str) -> str:
-        """Ask a personal server who lets people in.
-
-        Return why nobody can connect, "" if they can.
-        """
-        from bot.features.accounts.oauth.discovery import discover
-        from bot.features.accounts.oauth.guard import Guard
-
-        server = self._servers[name]
-        try:
-            found = await discover(server, Guard.of(server))
-            await IssuerPins(self._pins).check(name, found.endpoints)
-        except ConnectError as error:
-            return "" if error.why is ConnectFailure.CHANGED else f"nobody can connect: {error}"
-        takes_us = server.oauth.client_id or found.takes_client_urls or found.endpoints.registration
-        return "" if takes_us else "nobody can connect: it takes no new clients, so set client_id"
-
     async def _pinned_status(self, name: str) -> ServerStatus:
         known = await self._load_pins(name)
         pins = known or ServerPins()
@@ -371,7 +378,11 @@ class McpServers:
             if self._usable(name, pin) and self._is_offered(name, tool)
         )
         hidden = tuple(sorted(self._needs_tasks(name)))
-        issuer = await IssuerPins(self._pins).load(name) if is_personal else None
+        issuer: IssuerStatus | None = None
+        if is_personal and self._personal_servers:
+            issuer = await self._personal_servers.issuer(name)
+        elif is_personal:
+            usable, error = (), _NO_ACCOUNTS
         return ServerStatus(name, usable, self._changed(name, pins), error, hidden, issuer)
 
     def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
@@ -414,8 +425,7 @@ class McpServers:
                 self._tools[_key(name, facts)] = None
             else:
                 server = self._servers[name]
-                connections = self._personal.get(name) or self._shared[name]
-                tool = mcp_tool(facts, model, connections, server)
+                tool = mcp_tool(facts, model, self._connections(name), server)
                 self._tools[_key(name, facts)] = tool
 
 
@@ -430,11 +440,14 @@ def _reach_name(name: str) -> str:
 
 @asynccontextmanager
 async def open_mcp_servers(
-    servers: Mapping[str, McpServer], pins: Pins, accounts: Accounts | None = None
+    servers: Mapping[str, McpServer],
+    pins: Pins,
+    personal: PersonalServers | None = None,
+    questions: ServerQuestions | None = None,
 ) -> AsyncGenerator[McpServers]:
     """Provide the servers for the body, and stop at its end the ones that were started."""
     ends = asyncio.get_running_loop().time() + _DISCOVERY_SECONDS
-    opened = McpServers(servers, pins, accounts=accounts, discovery_ends=ends)
+    opened = McpServers(servers, pins, personal=personal, questions=questions, discovery_ends=ends)
     try:
         async with (
             alongside(opened.discover(), name="MCP servers"),

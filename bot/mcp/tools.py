@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from functools import partial
 
 from pydantic import BaseModel, TypeAdapter
 
-from bot.features.server_questions.questions import call_with_answers
 from bot.mcp.config import McpServer
-from bot.mcp.connection import CONNECT_SECONDS, LONGEST_CALL, Connection, Connections
-from bot.mcp.pins import CONNECT_ACCOUNT, LIST_RESOURCES, READ_RESOURCE, ToolFacts
+from bot.mcp.connection import CONNECT_SECONDS, LONGEST_CALL
+from bot.mcp.doors import Connections
+from bot.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
 from bot.mcp.resources import list_resources, read_resource
 from bot.mcp.results import READ_SECONDS, ResultConverter, misfit_of
 from bot.services.given_schema import GivenModel
@@ -44,19 +43,14 @@ def mcp_tool(
         root: dict[str, object], artifacts: Artifacts, documents: Documents, tables: Tables
     ) -> ToolResult:
         async with connections.for_asker(name) as connection:
-            if facts == CONNECT_ACCOUNT:
-                await connection.refresh()
-                return ToolResult(f"Connected. {_offered(connection)}")
+            if facts.ours and (own := connections.own_tools.get(facts.name)):
+                return ToolResult(await own.call(connection))
             if facts.ours and facts.name == LIST_RESOURCES.name:
                 return await list_resources(connection, root)
             if facts.ours:
                 contents = await read_resource(connection, root)
                 return await ResultConverter(artifacts, documents, tables).contents(contents)
-            result = await call_with_answers(
-                connection.name,
-                partial(connection.call, facts, root),
-                may_ask=bool(server.questions),
-            )
+            result = await connection.answered_call(facts, root)
         misfit = await misfit_of(result, connection.listing.output_schemas.get(facts.name))
         reads = connection.listing.reads_resources
         reader = tool_name(connection.name, READ_RESOURCE.name) if reads else ""
@@ -76,36 +70,21 @@ def mcp_tool(
         function=call,
         services={"artifacts": Artifacts, "documents": Documents, "tables": Tables},
         returns=TypeAdapter(ToolResult),
-        safety=_safety(facts),
+        safety=_safety(facts, own=facts.name in connections.own_tools),
         timeout=CONNECT_SECONDS + longest + _CHECK_SECONDS + READ_SECONDS,
         title=lambda given: _title(connections.name, facts.name, given),
         account=connections.account,
     )
 
 
-def _offered(connection: Connection) -> str:
-    """Return which tools a person has whose account is connected, for the model."""
-    names = [tool_name(connection.name, each) for each in connection.accepted]
-    if names or not connection.listing.tools:
-        return f"Tools to acquire: {', '.join(names) or 'none'}."
-    return (
-        "Its tools are off until they are accepted. Where the bot serves one workspace, an admin of it "
-        "has to connect an account here too; else the bot's operator runs "
-        f"`bot mcp --accept {connection.name}`. Tell the asker so, and go on without it."
-    )
-
-
-def _safety(facts: ToolFacts) -> Safety:
-    """Return the safety of a server's tool.
+def _safety(facts: ToolFacts, *, own: bool) -> Safety:
+    """Return the safety of a server's tool, or of an `own` one of ours beside them.
 
     Nobody knows whether a server answers the same call with the same kind of data again. Most tools
     that do not say that they only read answer with more than they were sent.
     """
     if facts.read_only:
-        is_repeatable = (
-            facts.ours and facts.name != CONNECT_ACCOUNT.name
-        )  # a resource at its address
-        return Reads(foreign=True, repeatable=is_repeatable)
+        return Reads(foreign=True, repeatable=facts.ours and not own)  # a resource at its address
     return Changes(sensitive=True, foreign=True, evidence=True, destructive=facts.destructive)
 
 

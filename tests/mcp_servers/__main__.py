@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from bot.core.approvals import Approval, ApprovalRecord, Ask, Decision, PersonNeeded, Verdict
 from bot.core.context import bound_request
 from bot.core.errors import ToolError
+from bot.features.server_questions.asking import AskerQuestions
 from bot.mcp import McpServer, McpServers, open_mcp_servers
 from bot.testing.conversation import asked
 from bot.testing.tools import run_tool
@@ -134,7 +135,7 @@ def installed(folder: Path) -> dict[str, McpServer]:
 async def tried(servers: dict[str, McpServer]) -> int:
     """Print a line for each call. Return 1 if one ends in another way than expected."""
     wrong = 0
-    async with open_mcp_servers(servers, MemoryPins()) as opened:
+    async with open_mcp_servers(servers, MemoryPins(), questions=AskerQuestions()) as opened:
         for status in await opened.live_statuses():
             print(
                 f"{status.name}: {len(status.usable)} tools, hidden: {status.hidden} {status.error}"

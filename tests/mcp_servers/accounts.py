@@ -11,11 +11,10 @@ from pathlib import Path
 
 from bot.core.context import RequestContext, bound_request
 from bot.features.accounts.account import AccountOwner, AccountProblem
-from bot.mcp import McpServers
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit.tool import Tool
-from tests.support.accounts import ANNA, BEN, connecting
+from tests.support.accounts import ANNA, BEN, connecting, servers_of
 from tests.support.notes_server import Browser, Notes, code_of
 from tests.support.ports import free_port
 from tests.support.redis import asked
@@ -32,13 +31,13 @@ async def tried_accounts(python: Path) -> dict[str, str]:
         _started(python) as notes,
         connecting(stores, notes) as place,
     ):
-        servers = McpServers(place.settings.mcp_servers, stores.mcp, accounts=place.accounts)
+        servers, personal = servers_of(place, stores)
         browser = Browser()
         for owner, name in ((ANNA, "anna"), (BEN, "ben")):
             await browser.open(f"{notes.url}/signed_in/{name}")
             page = await Browser().connect(await place.link(owner))
             await place.accounts.connecting.confirm(owner, "notes", code_of(page))
-        await servers.list_as(ANNA, "notes")
+        await personal.list_as(ANNA, "notes")
         [tool] = [each for each in await servers.tools() if each.name == "notes__read_notes"]
         found = {
             "the notes of anna": await _read(tool, ANNA),

@@ -24,7 +24,7 @@ from bot.runs.policy.access import Policy
 from bot.settings import Settings
 from bot.slack.edge.client import slack_session
 from bot.store import Stores
-from tests.support.accounts import ANNA, Connecting, acting, connecting, listing, run
+from tests.support.accounts import ANNA, Connecting, acting, connecting, listing, run, servers_of
 from tests.support.accounts import BEN as MALLORY
 from tests.support.notes_server import Notes, notes_server
 
@@ -145,14 +145,15 @@ async def test_a_listing_at_the_same_moment_undoes_no_acceptance(
 ) -> None:
     """R3: the operator was told that the tools are accepted, and so they are, though other processes
     record what members are listed meanwhile."""
-    servers = place.settings.mcp_servers
-    workers = [McpServers(servers, stores.mcp, accounts=place.accounts) for _ in range(5)]
+    workers = [servers_of(place, stores)[0] for _ in range(5)]
     for _ in range(5):
         offered = ServerPins(shown=(tool("a").fingerprint,)).against([tool("a")])
         await stores.mcp.save("notes", offered)
         recording = [
-            asyncio.create_task(each._record_tools_of("notes", MALLORY, [tool("a"), tool(str(n))]))
-            for n, each in enumerate(workers)
+            asyncio.create_task(
+                worker._record_tools_of_person("notes", [tool("a"), tool(str(n))], False)
+            )
+            for n, worker in enumerate(workers)
         ]
         accepted = await workers[0].accept("notes")
         await asyncio.gather(*recording)

@@ -27,12 +27,11 @@ from bot.features.accounts.oauth.guard import AddressRefused, Guard, NoAnswer
 from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.records import digest_of
 from bot.features.accounts.store import AccountStore
-from bot.mcp import McpServers
 from bot.store import Stores
 from bot.store.connection import Retention
 from bot.store.sealed import box_of
 from bot.text.redaction import redacted
-from tests.support.accounts import ANNA, BEN, KEY, WHOM, Connecting, connecting
+from tests.support.accounts import ANNA, BEN, KEY, WHOM, Connecting, connecting, servers_of
 from tests.support.notes_server import (
     METADATA,
     RESOURCE,
@@ -546,9 +545,9 @@ async def test_a_servers_echo_of_the_token_reaches_nobody(
 ) -> None:
     """Row 9: neither the model, nor what people see, nor logs, nor what is stored."""
     caplog.set_level(logging.DEBUG)
-    servers = McpServers(place.settings.mcp_servers, stores.mcp, accounts=place.accounts)
+    servers, personal = servers_of(place, stores)
     await place.connect(ANNA)
-    await servers.list_as(ANNA, "notes")
+    await personal.list_as(ANNA, "notes")
     await servers.close()
     echo = call("notes__echo_headers", {})
     names = {"names": ["notes__echo_headers"]}

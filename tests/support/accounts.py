@@ -13,6 +13,7 @@ from bot.app.accounts import open_accounts, telling_changes
 from bot.core.context import RequestContext, bound_request
 from bot.features.accounts.account import AccountChange, AccountOwner, Whom
 from bot.features.accounts.accounts import Accounts
+from bot.features.accounts.connections import AccountServers
 from bot.features.accounts.pages import AccountPages
 from bot.mcp import McpServer, McpServers, open_mcp_servers
 from bot.settings import Settings
@@ -100,6 +101,13 @@ async def connecting(
     await accounts.close()
 
 
+def servers_of(place: Connecting, stores: Stores) -> tuple[McpServers, AccountServers]:
+    """The servers of a process, and the personal ones among them."""
+    servers = place.settings.mcp_servers
+    personal = AccountServers(servers, stores.mcp, place.accounts)
+    return McpServers(servers, stores.mcp, personal=personal), personal
+
+
 @asynccontextmanager
 async def listing(place: Connecting, stores: Stores) -> AsyncGenerator[McpServers]:
     """The servers of a worker; connections list their tools, as in the intake."""
@@ -110,7 +118,9 @@ async def listing(place: Connecting, stores: Stores) -> AsyncGenerator[McpServer
     servers, accounts = place.settings.mcp_servers, place.accounts
     async with (
         telling_changes(place.settings, stores, accounts, note),
-        open_mcp_servers(servers, stores.mcp, accounts) as opened,
+        open_mcp_servers(
+            servers, stores.mcp, AccountServers(servers, stores.mcp, accounts)
+        ) as opened,
     ):
         yield opened
 

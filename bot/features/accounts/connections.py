@@ -6,21 +6,27 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.features.accounts.account import AccountOwner, AccountState
+from bot.features.accounts.account import AccountOwner, AccountState, ConnectError, ConnectFailure
 from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.oauth.auth import PersonAuth, problems
+from bot.features.accounts.oauth.discovery import discover
+from bot.features.accounts.oauth.guard import Guard
+from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.problems import label_of, problem
+from bot.features.accounts.records import IssuerPin
 from bot.mcp.config import McpServer
-from bot.mcp.connection import Connection, OnUnreachable
-from bot.mcp.pins import ToolFacts
+from bot.mcp.connection import Connection
+from bot.mcp.doors import Connect, IssuerStatus, OnPersonListed, OnUnreachable, OwnTool
+from bot.mcp.pins import Pins, ToolFacts
 from bot.mcp.refusals import Refused
+from bot.mcp.tools import tool_name
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +35,29 @@ _MOST = 200  # connections of one process, to all servers
 _SWEEP_SECONDS = 60.0
 
 
-OnPersonListed = Callable[[AccountOwner, Sequence[ToolFacts]], Awaitable[Sequence[str]]]
-"""Called with the tools that a server lists on a person's account. Returns the names of those that
-are accepted."""
+CONNECT_ACCOUNT = ToolFacts(
+    name="connect_account",
+    description=(
+        "Connect the asker's account at this server, or check it and list the server's tools. Call it "
+        "when the asker wants to connect, and when the tools for their question are not listed yet."
+    ),
+    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+    read_only=True,
+    ours=True,
+)
+
+
+async def _checked(connection: Connection) -> str:
+    """Connect with the asker's account, and say which tools they have, for the model."""
+    await connection.refresh()
+    names = [tool_name(connection.name, name) for name in connection.accepted]
+    if names or not connection.listing.tools:
+        return f"Connected. Tools to acquire: {', '.join(names) or 'none'}."
+    return (
+        "Connected. Its tools are off until they are accepted. Where the bot serves one workspace, an "
+        "admin of it has to connect an account here too; else the bot's operator runs "
+        f"`bot mcp --accept {connection.name}`. Tell the asker so, and go on without it."
+    )
 
 
 @dataclass(slots=True)
@@ -89,11 +115,11 @@ class PersonalPool:
         """Close all connections."""
         entries = list(self._entries.values())
         self._entries.clear()
-        await asyncio.gather(*(each.connection.close() for each in entries))
+        await asyncio.gather(*(entry.connection.close() for entry in entries))
 
     async def _make_room(self, server: str) -> None:
         while len(self._entries) >= _MOST:
-            unused = next((key for key, each in self._entries.items() if not each.users), None)
+            unused = next((key for key, entry in self._entries.items() if not entry.users), None)
             if unused is None:
                 log.warning("All %d personal MCP connections are in use", _MOST)
                 raise problem(server, AccountState.BUSY)
@@ -109,20 +135,22 @@ class PersonalPool:
 class PersonalConnections:
     """The connections to one server, one for each person who has connected an account there."""
 
+    own_tools: Mapping[str, OwnTool] = {CONNECT_ACCOUNT.name: OwnTool(CONNECT_ACCOUNT, _checked)}
+
     def __init__(
         self,
         name: str,
-        server: McpServer,
         accounts: Accounts,
         pool: PersonalPool,
+        connect: Connect,
         on_listed: OnPersonListed,
         on_unreachable: OnUnreachable,
     ) -> None:
         self.name = name
         self.account = name
-        self._server = server
         self._accounts = accounts
         self._pool = pool
+        self._connect = connect
         self._on_listed = on_listed
         self._on_unreachable = on_unreachable
 
@@ -160,13 +188,83 @@ class PersonalConnections:
 
     def _connection(self, owner: AccountOwner) -> Connection:
         auth = PersonAuth(self._accounts.calls, owner, self.name)
-        on_listed = partial(self._on_listed, owner)
-        return Connection(self.name, self._server, on_listed, self._note_unreachable, auth=auth)
+        return self._connect(partial(self._listed, owner), self._note_unreachable, auth=auth)
+
+    async def _listed(self, owner: AccountOwner, listed: Sequence[ToolFacts]) -> Sequence[str]:
+        return await self._on_listed(listed, await self._accounts.may_pin(owner))
 
     async def _note_unreachable(self, why: str) -> None:
         """Record that the server cannot be reached, unless it only refuses one person."""
         if not problems.get([]):
             await self._on_unreachable(why)
 
+
+class AccountServers:
+    """The servers with `account = "person"`, as `bot.mcp` reaches them. See `PersonalServers`.
+
+    Without `accounts`, they can only be looked at.
+    """
+
+    def __init__(
+        self, servers: Mapping[str, McpServer], pins: Pins, accounts: Accounts | None = None
+    ) -> None:
+        self._servers = servers
+        self._pins = IssuerPins(pins)
+        self._accounts = accounts
+        self._pool = PersonalPool()
+        self._connections: dict[str, PersonalConnections] = {}
+
+    def connections(
+        self, name: str, connect: Connect, on_listed: OnPersonListed, on_unreachable: OnUnreachable
+    ) -> PersonalConnections | None:
+        """Return the connections to a server, one for each person; None without accounts."""
+        if self._accounts is None:
+            return None
+        self._connections[name] = PersonalConnections(
+            name, self._accounts, self._pool, connect, on_listed, on_unreachable
+        )
+        return self._connections[name]
+
+    async def list_as(self, owner: AccountOwner, name: str) -> None:
+        """Ask a server for its tools on the account of a person. Raises ToolError."""
+        async with self._connections[name].of(owner) as connection:
+            await connection.refresh()
+
+    async def issuer(self, name: str) -> IssuerStatus:
+        """Return who lets people in to a server, as far as is known."""
+        return _status(await self._pins.load(name))
+
+    async def issuer_error(self, name: str) -> str:
+        """Ask a server who lets people in. Return why nobody can connect, "" if they can."""
+        server = self._servers[name]
+        try:
+            found = await discover(server, Guard.of(server))
+            await self._pins.check(name, found.endpoints)
+        except ConnectError as error:
+            return "" if error.why is ConnectFailure.CHANGED else f"nobody can connect: {error}"
+        takes_us = server.oauth.client_id or found.takes_client_urls or found.endpoints.registration
+        return "" if takes_us else "nobody can connect: it takes no new clients, so set client_id"
+
+    async def accept_issuer(self, name: str) -> IssuerStatus:
+        """Accept what a server said last of who lets people in. Return the status before."""
+        return _status(await self._pins.accept(name))
+
+    async def close_idle(self) -> None:
+        """Close connections that people have not used for a while, for ever."""
+        await self._pool.close_idle()
+
     async def close(self) -> None:
-        """Do nothing: the pool closes the connections."""
+        """Close all connections."""
+        await self._pool.close()
+
+
+def _status(pin: IssuerPin) -> IssuerStatus:
+    if pin.offered is None:
+        return IssuerStatus(pin.is_off)
+    before = pin.accepted.model_dump() if pin.accepted else {}
+    changes = [
+        (name, before.get(name) or "unknown", now or "none")
+        for name, now in pin.offered.model_dump(exclude={"version"}).items()
+        if before.get(name) != now
+    ]
+    return IssuerStatus(pin.is_off, changes)

@@ -6,9 +6,8 @@ call again with both the state and the answers. In between, the run waits withou
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -30,27 +29,12 @@ from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, Pers
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.features.server_questions.forms import Form, FormError, Question, page_address, words_of
+from bot.mcp.doors import SWITCH, Call, Inputs
 
 _MAX_ROUNDS, _MAX_QUESTIONS = 5, 5
 _MAX_STORED = 100_000  # characters of the questions and the state of one round
-_FIRST_PAUSE, _LONGEST_PAUSE, _MAX_PAUSES = 0.1, 2.0, 30
-SWITCH = "questions = true in its entry in bot.toml lets it ask people"
 _PAGE = "page-"
 _REQUESTS: TypeAdapter[dict[str, InputRequest]] = TypeAdapter(dict[str, InputRequest])
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What a call carries besides its arguments: answers by the server's keys, and its state."""
-
-    answers: InputResponses | None = None
-    state: str | None = None
-
-
-NO_INPUTS = Inputs()
-
-Call = Callable[[Inputs], Awaitable[CallToolResult | InputRequiredResult]]
-"""Makes the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +85,7 @@ async def call_with_answers(server: str, call: Call, *, may_ask: bool) -> CallTo
         inputs = Inputs(_answers(server, last, answered) or None, last.state)
         number = last.number
         _check_pages(server, inputs)
-    result = await _final(call, inputs)
+    result = await call(inputs)
     if isinstance(result, CallToolResult):
         return result
     if not may_ask:
@@ -115,19 +99,6 @@ async def call_with_answers(server: str, call: Call, *, may_ask: bool) -> CallTo
     asked = _asked(server, number + 1, result)
     _answers(server, asked, ())  # raises PersonNeeded
     raise ToolError(f"The MCP server {server} asks, and says not what. Nothing was done.")
-
-
-async def _final(call: Call, inputs: Inputs) -> CallToolResult | InputRequiredResult:
-    """Make the call, again after a pause while the server only wants to be called again."""
-    pause = _FIRST_PAUSE
-    for _ in range(_MAX_PAUSES):
-        result = await call(inputs)
-        if isinstance(result, CallToolResult) or result.input_requests:
-            break
-        inputs = Inputs(None, result.request_state)
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, _LONGEST_PAUSE)
-    return result
 
 
 def _asked(server: str, number: int, result: InputRequiredResult) -> _Round:

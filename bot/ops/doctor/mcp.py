@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from typing import TypeVar
 
 from pydantic import BaseModel
 
+from bot.app.accounts import personal_servers
 from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError
-from bot.features.accounts.oauth.issuers import issuer_name
-from bot.features.accounts.records import IssuerPin
-from bot.mcp import ServerPins, ServerStatus, open_mcp_servers
+from bot.mcp import Pins, ServerStatus, open_mcp_servers
 from bot.settings import Settings
 from bot.settings.checks import check_accounts
 from bot.store import open_stores
@@ -21,15 +21,23 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class _ReadOnlyPins:
-    """The accepted tools as stored; changes stay in memory, as this check changes nothing."""
+    """What was accepted, as stored; changes stay in memory, as this check changes nothing."""
 
-    def __init__(self, stored: Mapping[str, BaseModel]) -> None:
-        self._values = dict(stored)
+    def __init__(self, stored: Pins | None) -> None:
+        self._stored = stored
+        self._values: dict[str, BaseModel] = {}
 
     async def load(self, name: str, kind: type[M]) -> M | None:
-        """Return the stored value, or the one saved since."""
-        seen = self._values.get(name)
-        return seen if isinstance(seen, kind) else None
+        """Return the value saved since the check began, or the stored one; None if it cannot be read,
+        which the check of Redis reports."""
+        value = self._values.get(name)
+        if value is None and self._stored is not None:
+            try:
+                async with asyncio.timeout(SECONDS):
+                    value = await self._stored.load(name, kind)
+            except (StoreError, TimeoutError):
+                self._stored = None
+        return value if isinstance(value, kind) else None
 
     async def save(self, name: str, value: BaseModel) -> None:
         """Keep the value in memory only."""
@@ -47,34 +55,23 @@ async def examine_mcp(settings: Settings) -> list[Check]:
     """Ask each server for its tools; call none."""
     if not settings.mcp_servers:
         return []
-    pins = _ReadOnlyPins(await _accepted(settings))
-    async with open_mcp_servers(settings.mcp_servers, pins) as servers:
-        checks = [_check(each) for each in await servers.live_statuses()]
+    async with AsyncExitStack() as stack:
+        stored: Pins | None = None
+        if settings.redis_url is not None:
+            with suppress(ConfigurationError, StoreError, ValueError):
+                stores = await stack.enter_async_context(open_stores(settings.redis_url))
+                stored = stores.mcp
+        pins = _ReadOnlyPins(stored)
+        personal = personal_servers(settings, pins)
+        opened = open_mcp_servers(settings.mcp_servers, pins, personal)
+        servers = await stack.enter_async_context(opened)
+        checks = [_check(status) for status in await servers.live_statuses()]
     try:
         check_accounts(settings)
     except ConfigurationError as error:
         text, _, fix = str(error).rpartition(": ")
         checks.append(problem("Personal accounts", text, fix.removesuffix(".")))
     return checks
-
-
-async def _accepted(settings: Settings) -> dict[str, BaseModel]:
-    """Return the accepted tools and issuer of each server; nothing if Redis cannot be read.
-
-    The check of Redis reports one that cannot be reached.
-    """
-    if settings.redis_url is None:
-        return {}
-    try:
-        async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
-            accepted: dict[str, BaseModel | None] = {}
-            for name in settings.mcp_servers:
-                accepted[name] = await stores.mcp.load(name, ServerPins)
-                issuer = issuer_name(name)
-                accepted[issuer] = await stores.mcp.load(issuer, IssuerPin)
-    except (ConfigurationError, StoreError, TimeoutError, ValueError):
-        return {}
-    return {name: pins for name, pins in accepted.items() if pins}
 
 
 def _check(status: ServerStatus) -> Check:
