@@ -52,9 +52,9 @@ async def read_artifact(
     and the next offset."""
     artifact = await artifacts.find(handle)
     if artifact.media_type == TABLE_TYPE:
-        found = await tables.rows(handle, offset=offset, limit=limit, fields=fields)
-        header = csv_text(found.names, ())
-        return _part(artifact, "rows", found.csv_rows, offset, found.total, [header])
+        page = await tables.rows(handle, offset=offset, limit=limit, fields=fields)
+        header = csv_text(page.names, ())
+        return _part(artifact, "rows", page.csv_rows, offset, page.total, [header])
     if fields:
         raise ToolError(f"{handle} is no table; it has no columns. Leave fields out.")
     lines, _ = await _lines(artifact, artifacts, tables)
@@ -72,23 +72,23 @@ def _part(
     end = offset + len(lines)
     more = f"next offset {end}" if end < total else "end"
     head = f"handle: {artifact.handle} · {unit} {offset + 1:,}–{end:,} of {total:,} · {more}"
-    shown = [head, *artifact.gap_notes, *header, *lines]
-    return ToolResult("\n".join(shown), handles=(artifact.handle,))
+    parts = [head, *artifact.gap_notes, *header, *lines]
+    return ToolResult("\n".join(parts), handles=(artifact.handle,))
 
 
 def _fitting(lines: list[str]) -> list[str]:
     """Return as many first lines as an output may hold. A first line that is too long is cut."""
     allowed = current_room().characters_of("\n".join(lines))
-    left = allowed * 3 // 4
-    kept: list[str] = []
+    room = allowed * 3 // 4
+    fitting: list[str] = []
     for line in lines:
-        left -= len(line) + 1
-        if left < 0:
+        room -= len(line) + 1
+        if room < 0:
             break
-        kept.append(line)
-    if lines and not kept:
+        fitting.append(line)
+    if lines and not fitting:
         return [_cut(lines[0], allowed // 2)]
-    return kept
+    return fitting
 
 
 def _cut(line: str, size: int) -> str:
@@ -131,24 +131,24 @@ async def search_artifact(
     head = f"handle: {handle} · {len(hits):,} of {len(lines):,} lines match"
     if len(hits) > limit:
         head += f" · the first {limit} shown"
-    shown = [head, *artifact.gap_notes, *unsearched, *_with_context(lines, hits[:limit])]
-    return ToolResult("\n".join(shown), handles=(handle,))
+    parts = [head, *artifact.gap_notes, *unsearched, *_with_context(lines, hits[:limit])]
+    return ToolResult("\n".join(parts), handles=(handle,))
 
 
 def _with_context(lines: list[str], hits: list[int]) -> list[str]:
     """Format matches as grep does: `12: match`, `11- line around it`, `--` between groups."""
-    shown: list[str] = []
+    excerpts: list[str] = []
     last = -1
     matched = set(hits)
     for hit in hits:
         first = max(hit - _CONTEXT, last + 1)
-        if shown and first > last + 1:
-            shown.append("--")
+        if excerpts and first > last + 1:
+            excerpts.append("--")
         for index in range(first, min(hit + _CONTEXT + 1, len(lines))):
             mark = ":" if index in matched else "-"
-            shown.append(f"{index + 1}{mark} {_cut(lines[index], _MAX_LINE)}")
+            excerpts.append(f"{index + 1}{mark} {_cut(lines[index], _MAX_LINE)}")
             last = index
-    return shown
+    return excerpts
 
 
 @tool(
@@ -167,15 +167,15 @@ async def write_file(
     """Keep a text as a file of this thread, under a new handle file_…; nobody sees it until it is
     shared with share_file. To change it, write it again."""
     text = clean(content)
-    kept = await artifacts.save(
+    saved = await artifacts.save(
         text.encode(),
         name=name.strip(),
         media_type="text/plain; charset=utf-8",
         prefix="file",
         rows=len(text.splitlines()),
     )
-    said = f"handle: {kept.handle} · {kept.name} · {kept.rows:,} lines · {kept.size:,} bytes"
-    return ToolResult(said, handles=(kept.handle,))
+    summary = f"handle: {saved.handle} · {saved.name} · {saved.rows:,} lines · {saved.size:,} bytes"
+    return ToolResult(summary, handles=(saved.handle,))
 
 
 async def _lines(
@@ -183,10 +183,12 @@ async def _lines(
 ) -> tuple[list[str], list[str]]:
     """Return the lines of a text or the rows of a table as CSV, and a note when these are not all."""
     if artifact.media_type == TABLE_TYPE:
-        found = await tables.rows(artifact.handle, limit=_TABLE_ROWS)
-        more = found.total - len(found.rows)
-        note = f"note: not searched: {more:,} rows after row {len(found.rows):,}; query_table can"
-        return found.csv_rows, [note] if more else []
+        table_rows = await tables.rows(artifact.handle, limit=_TABLE_ROWS)
+        more = table_rows.total - len(table_rows.rows)
+        note = (
+            f"note: not searched: {more:,} rows after row {len(table_rows.rows):,}; query_table can"
+        )
+        return table_rows.csv_rows, [note] if more else []
     if not artifact.media_type.startswith(("text/", "application/")):
         raise ToolError(f"{artifact.handle} ({artifact.name}) is {artifact.media_type}, not text.")
     return (await artifacts.read(artifact.handle)).decode("utf-8", "replace").splitlines(), []

@@ -45,8 +45,8 @@ def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
 
 def _remainder(dividend: Decimal, divisor: Decimal) -> Decimal:
     """Return the remainder with the sign of the divisor, as Python and spreadsheets do."""
-    found = dividend % divisor
-    return found + divisor if found and (found < 0) != (divisor < 0) else found
+    remainder = dividend % divisor
+    return remainder + divisor if remainder and (remainder < 0) != (divisor < 0) else remainder
 
 
 def _factorial(value: Decimal) -> Decimal:

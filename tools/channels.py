@@ -62,11 +62,11 @@ async def list_channel_items(
     zone = zone_of(current_request().request.time_zone)
     times = narrowing.time_range(time_range, zone)
     if what == "pins":
-        found = [_pin(each, zone) for each in await directory.pins(channel) if _within(each, times)]
+        items = [_pin(pin, zone) for pin in await directory.pins(channel) if _within(pin, times)]
     else:
         files = await directory.files(channel, after=times[0], before=times[1])
-        found = [_file(each, zone) for each in files if each.is_canvas == (what == "canvases")]
-    fitting = [each for each in found if has_words(each[0], query)]
+        items = [_file(file, zone) for file in files if file.is_canvas == (what == "canvases")]
+    fitting = [item for item in items if has_words(item[0], query)]
     cut = f" · the newest {limit} shown" if len(fitting) > limit else ""
     head = f"{len(fitting)} {what} of {channel or 'this channel'}{cut} · times in {zone}"
     lines, sources = zip(*fitting[:limit], strict=True) if fitting else ((), ())
@@ -79,7 +79,7 @@ def _within(message: ThreadMessage, times: tuple[datetime | None, datetime | Non
 
 
 def _pin(message: ThreadMessage, zone: tzinfo) -> tuple[str, Source]:
-    files = "".join(f" (file: {each.name} {each.id})" for each in message.files)
+    files = "".join(f" (file: {file.name} {file.id})" for file in message.files)
     text = " ".join(message.text.split())
     line = f"[{_time(message, zone)}] {message.author}: {text}{files} ({message.url})"
     return line, Source(

@@ -89,15 +89,15 @@ async def make_chart(
     first: rows are drawn in their order, a line over dates in theirs. To show the chart, put its handle chart_… into the
     answer's charts."""
     table = await artifacts.find(handle)
-    found = await _drawn_rows(tables, handle, limit, spread=series_column is not None)
-    chart = _chart(found, kind, title, label_column, value_columns, series_column)
+    chart_rows = await _drawn_rows(tables, handle, limit, spread=series_column is not None)
+    chart = _chart(chart_rows, kind, title, label_column, value_columns, series_column)
     source = table.source_title or table.name
-    left_out = [*table.left_out, *_undrawn(found, source, value_columns)]
+    left_out = [*table.left_out, *_undrawn(chart_rows, source, value_columns)]
     picture = await exports.chart(chart)
     saved, image = await _save(artifacts, chart, picture.png, source, table.source_url, left_out)
     drawn = f"{len(chart.labels)} labels × {len(chart.series)} series"
-    if len(found.rows) < found.total:
-        drawn += f" · the first {len(found.rows)} of {found.total:,} rows"
+    if len(chart_rows.rows) < chart_rows.total:
+        drawn += f" · the first {len(chart_rows.rows)} of {chart_rows.total:,} rows"
     lines = [
         f"handle: {saved.handle} · {kind} chart · {drawn} · source: {source}",
         f"image: {image.handle}",
@@ -119,24 +119,24 @@ async def _drawn_rows(tables: Tables, handle: str, limit: int | None, *, spread:
     The limit is higher when the rows are spread over several series.
     """
     most = _MAX_LABELS * _MAX_SERIES if spread else _MAX_LABELS
-    found = await tables.rows(handle, limit=limit or most)
-    if limit is None and found.total > most:
+    read = await tables.rows(handle, limit=limit or most)
+    if limit is None and read.total > most:
         raise ToolError(
-            f"{handle} has {found.total:,} rows; a chart has at most {most}. Aggregate with "
+            f"{handle} has {read.total:,} rows; a chart has at most {most}. Aggregate with "
             "query_table (by month, by group, the largest ones), or give limit to draw the first."
         )
-    return found
+    return read
 
 
 def _undrawn(found: Rows, name: str, columns: list[str]) -> list[str]:
     """Return a sentence for rows and one for values of the table that the chart does not show."""
-    said = []
+    notes = []
     if len(found.rows) < found.total:
-        said.append(f"{name}: only the first {len(found.rows)} of {found.total:,} rows are drawn")
+        notes.append(f"{name}: only the first {len(found.rows)} of {found.total:,} rows are drawn")
     values = [value for column in columns for value in _numbers(found, column)]
     if empty := values.count(None):
-        said.append(f"{name}: {empty:,} of {len(values):,} values are empty and not drawn")
-    return said
+        notes.append(f"{name}: {empty:,} of {len(values):,} values are empty and not drawn")
+    return notes
 
 
 async def _save(
@@ -208,20 +208,22 @@ def _in_time(labels: list[str], series: list[Series]) -> tuple[list[str], list[S
         return labels, series
     every = _all_between(labels) or sorted(labels)
     return every, [
-        each.model_copy(update={"values": [points.get(place) for place in every]})
-        for each in series
-        for points in [dict(zip(labels, each.values, strict=True))]
+        one_series.model_copy(update={"values": [points.get(place) for place in every]})
+        for one_series in series
+        for points in [dict(zip(labels, one_series.values, strict=True))]
     ]
 
 
 def _all_between(labels: list[str]) -> list[str]:
     """Return each period from the first to the last; [] for other labels or too many periods."""
     for form, in_a_year, written in _PERIODS:
-        found = [re.fullmatch(form, label) for label in labels]
-        if not all(found):
+        matches = [re.fullmatch(form, label) for label in labels]
+        if not all(matches):
             continue
         places = [
-            int(each[1]) * in_a_year + int(each[2] or 1) - 1 for each in found if each is not None
+            int(match[1]) * in_a_year + int(match[2] or 1) - 1
+            for match in matches
+            if match is not None
         ]
         every = range(min(places), max(places) + 1)
         if len(every) > _MAX_LABELS:
@@ -237,7 +239,7 @@ def _heading(column: str) -> str:
 def _columns(found: Rows, label: str, values: list[str]) -> tuple[list[str], list[Series]]:
     """Return the labels and series of a table with one row per label and one column per series."""
     labels = [_label(row[_index(found, label)]) for row in found.rows]
-    doubled = next((each for each in labels if labels.count(each) > 1), None)
+    doubled = next((label for label in labels if labels.count(label) > 1), None)
     if doubled is not None:
         raise ToolError(
             f"Label {doubled!r} occurs in more than one row. Aggregate with query_table so that "
@@ -279,7 +281,7 @@ def _label(value: object) -> str:
 
 
 def _index(found: Rows, name: str) -> int:
-    lowered = [each.lower() for each in found.names]
+    lowered = [name.lower() for name in found.names]
     if name.lower() in lowered:
         return lowered.index(name.lower())
     near = difflib.get_close_matches(name, found.names, n=3, cutoff=0.4)

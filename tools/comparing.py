@@ -34,10 +34,12 @@ async def compare_tables(
         await tables.find(before, key),
         await tables.find(after, key),
     )
-    for each in (before, after):
-        await _unique(tables, each, key)
+    for version in (before, after):
+        await _unique(tables, version, key)
     only = [*_only_in(old, new), *_only_in(new, old)]
-    common = [each.name for each in old.columns if each.name in _names(new) and each.name != key]
+    common = [
+        column.name for column in old.columns if column.name in _names(new) and column.name != key
+    ]
     sql = _differences(before, after, key, common)
     handles = [before, after]
     return await tables.query(sql, handles, notes=only, limit=limit, compact=compact)
@@ -63,7 +65,7 @@ async def find_duplicates(
     """List values that several rows share, with how many, the most frequent first. Text is compared
     without spaces around and in any case."""
     await tables.find(handle, *columns)
-    keys = ", ".join(f"{comparable('t', each)} AS {quoted_name(each)}" for each in columns)
+    keys = ", ".join(f"{comparable('t', column)} AS {quoted_name(column)}" for column in columns)
     sql = (
         f"SELECT {keys}, count(*) AS n FROM {quoted_name(handle)} t GROUP BY ALL "
         "HAVING count(*) > 1 ORDER BY n DESC, 1"
@@ -97,17 +99,18 @@ def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
 def _row(version: str, columns: list[str]) -> str:
     """Return SQL for a row as text, "name: Desk, price: 200"; NULL without columns."""
     cells = [
-        f"{literal(f'{each}: ')} || {version}.{quoted_name(each)}::VARCHAR" for each in columns
+        f"{literal(f'{column}: ')} || {version}.{quoted_name(column)}::VARCHAR"
+        for column in columns
     ]
     return f"concat_ws(', ', {', '.join(cells)})" if cells else "NULL::VARCHAR"
 
 
 def _names(table: Artifact) -> set[str]:
-    return {each.name for each in table.columns}
+    return {column.name for column in table.columns}
 
 
 def _only_in(table: Artifact, other: Artifact) -> list[str]:
-    missing = [each.name for each in table.columns if each.name not in _names(other)]
+    missing = [column.name for column in table.columns if column.name not in _names(other)]
     return [f"columns only in {table.handle}: {', '.join(missing)}"] if missing else []
 
 

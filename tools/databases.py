@@ -74,16 +74,16 @@ async def query_database(
     """Run one read-only SELECT on a database. Aggregate there rather than fetch rows, but for an
     export select all of its rows, without a limit. The result has all of them under a handle tbl_…,
     which share_file makes a file of; up to 50 are shown."""
-    found = await databases.query(database, sql, limit)
-    cut = f"database {database}: only the first {len(found.rows):,} rows of a query that has more"
+    result = await databases.query(database, sql, limit)
+    cut = f"database {database}: only the first {len(result.rows):,} rows of a query that has more"
     table = await tables.save(
-        found.columns,
-        found.rows,
+        result.columns,
+        result.rows,
         name=f"database {database}",
-        left_out=[cut] if found.truncated else [],
+        left_out=[cut] if result.truncated else [],
     )
     text = await tables.shown(table, compact=compact)
-    if found.truncated:
-        text += f"\n[cut: there are more than these {len(found.rows):,} rows; aggregate or filter]"
+    if result.truncated:
+        text += f"\n[cut: there are more than these {len(result.rows):,} rows; aggregate or filter]"
     source = Source(title=f"Database {database}", url=None, supports="The figures queried from it.")
     return ToolResult(text, (source,), (table.handle,))

@@ -81,20 +81,20 @@ def shift_date(
     from dateutil.relativedelta import relativedelta
 
     try:
-        found = start + relativedelta(years=years, months=months, days=days)
+        day = start + relativedelta(years=years, months=months, days=days)
         if not working_days:
-            return f"date: {found} ({found:%A})"
-        counted_from = found
-        place = _Place(country, range(found.year - 21, found.year + 22))
+            return f"date: {day} ({day:%A})"
+        counted_from = day
+        place = _Place(country, range(day.year - 21, day.year + 22))
         step = timedelta(1 if working_days > 0 else -1)
-        left = abs(working_days)
-        while left:
-            found += step
-            left -= place.works(found)
+        days_left = abs(working_days)
+        while days_left:
+            day += step
+            days_left -= place.works(day)
     except (OverflowError, ValueError):
         raise ToolError("That is before the year 1 or after 9999.") from None
-    notes = place.notes(min(counted_from, found), max(counted_from, found) + timedelta(1))
-    return "\n".join([f"date: {found} ({found:%A})", *notes])
+    notes = place.notes(min(counted_from, day), max(counted_from, day) + timedelta(1))
+    return "\n".join([f"date: {day} ({day:%A})", *notes])
 
 
 @tool(
@@ -217,9 +217,9 @@ class _Place:
             return [f"note: holidays may differ by region; name one ({name}) where it matters."]
         own = self._free_days(self._calendar, first, last)
         differing = {
-            region: found
+            region: free_days
             for region in regions
-            if (found := self._free_days(self._of_region(region), first, last)) != own
+            if (free_days := self._free_days(self._of_region(region), first, last)) != own
         }
         if not differing:
             return []
@@ -266,21 +266,21 @@ def _code_and_region(place: str) -> tuple[str, str]:
 
     supported = holidays.list_supported_countries()
     named = {name.casefold(): code for code, name in Locale("en").territories.items()}
-    wanted = place.strip()
-    code, _, region = wanted.partition("-")
-    code = named.get(wanted.casefold(), code.upper())
+    place_name = place.strip()
+    code, _, region = place_name.partition("-")
+    code = named.get(place_name.casefold(), code.upper())
     if code not in supported:
         raise ToolError(f"There are no holidays for {place!r}. Use a code as DE, DE-BY or US-CA.")
-    if wanted.casefold() in named or not region:
+    if place_name.casefold() in named or not region:
         return code, ""
     names: dict[str, str] = holidays.country_holidays(code).subdivisions_aliases
-    by_name = {name.casefold(): each for name, each in names.items()}
-    by_code = {each.casefold(): each for each in supported[code]}
-    found = by_code.get(region.casefold()) or by_name.get(region.casefold())
-    if found is None:
+    by_name = {name.casefold(): code for name, code in names.items()}
+    by_code = {region_code.casefold(): region_code for region_code in supported[code]}
+    match = by_code.get(region.casefold()) or by_name.get(region.casefold())
+    if match is None:
         known = ", ".join(supported[code]) or "none"
         raise ToolError(f"{code} has no region {region}. Regions: {known}.")
-    return code, found
+    return code, match
 
 
 def _starts(day: date, zone: tzinfo) -> Iterator[datetime]:

@@ -89,7 +89,7 @@ async def search_document(
         head += f" · the best {limit} shown"
     words = set(_words(query))
     return text.result(
-        head, [f"\n[{each.place}]\n{_around(each.text, words)}" for each in ranked[:limit]]
+        head, [f"\n[{passage.place}]\n{_around(passage.text, words)}" for passage in ranked[:limit]]
     )
 
 
@@ -136,9 +136,9 @@ async def outline_document(
     read_artifact (offset is the line less one)."""
     text = await _read(handle, artifacts)
     lines = [
-        f"{each.place}: {first}"
-        for each in text.passages
-        if len(first := each.text.split("\n", 1)[0].strip()) <= _LONGEST_HEADING
+        f"{passage.place}: {first}"
+        for passage in text.passages
+        if len(first := passage.text.split("\n", 1)[0].strip()) <= _LONGEST_HEADING
         and _HEADING.match(first)
     ]
     if not lines:
@@ -176,11 +176,11 @@ def _passages(text: str) -> Iterator[_Passage]:
 
 def _ranked(passages: list[_Passage], query: str) -> list[_Passage]:
     """Return passages with any word of the query, sorted by the total rarity of these words."""
-    wanted = set(_words(query))
-    found = [(wanted.intersection(_words(each.text)), each) for each in passages]
-    having = {word: sum(word in words for words, _ in found) for word in wanted}
-    scored = [(sum(1 / having[w] for w in words), each) for words, each in found if words]
-    return [each for _, each in sorted(scored, key=lambda pair: (-pair[0], pair[1].line))]
+    query_words = set(_words(query))
+    matches = [(query_words.intersection(_words(passage.text)), passage) for passage in passages]
+    having = {word: sum(word in words for words, _ in matches) for word in query_words}
+    scored = [(sum(1 / having[w] for w in words), passage) for words, passage in matches if words]
+    return [passage for _, passage in sorted(scored, key=lambda pair: (-pair[0], pair[1].line))]
 
 
 def _around(text: str, words: set[str]) -> str:
@@ -188,9 +188,9 @@ def _around(text: str, words: set[str]) -> str:
     if len(text) <= _LONGEST_PASSAGE:
         return text
     places: dict[str, list[int]] = {word: [] for word in words}
-    for found in re.finditer(r"\w+", text):
-        if found[0].casefold() in places:
-            places[found[0].casefold()].append(found.start())
+    for match in re.finditer(r"\w+", text):
+        if match[0].casefold() in places:
+            places[match[0].casefold()].append(match.start())
     starts = [
         max(0, place - _LONGEST_PASSAGE // 4)
         for at in places.values()
@@ -220,14 +220,14 @@ def _compared(
     from rapidfuzz import fuzz
 
     joined, starts = "", list[int]()
-    for each in passages:
+    for passage in passages:
         starts.append(len(joined))
-        joined += _plain(each.text)
+        joined += _plain(passage.text)
     at = joined.find(quote)
     if at >= 0:
-        before = [each for start, each in zip(starts, passages, strict=True) if start <= at]
+        before = [passage for start, passage in zip(starts, passages, strict=True) if start <= at]
         return before[-1], None
-    scored = [(fuzz.partial_ratio(quote, _plain(each.text)), each) for each in passages]
+    scored = [(fuzz.partial_ratio(quote, _plain(passage.text)), passage) for passage in passages]
     score, best = max(scored, key=lambda pair: pair[0], default=(0.0, None))
     return None, (best, score) if best is not None and score >= _ALIKE else None
 

@@ -72,12 +72,12 @@ async def read_file(
             "was not downloaded. Ask for an extract: the rows or columns needed as CSV, "
             "the same table as Parquet, or the pages that matter."
         )
-    found = await conversation.download(known.id if known else file_id, max_bytes=MAX_BYTES)
-    name = found.file.name
-    kind = documents.kind_of(name, found.file.media_type, found.data)
-    read = await documents.read(found.data, kind, name=name, sheet=sheet, pages=pages)
+    content = await conversation.download(known.id if known else file_id, max_bytes=MAX_BYTES)
+    name = content.file.name
+    kind = documents.kind_of(name, content.file.media_type, content.data)
+    read = await documents.read(content.data, kind, name=name, sheet=sheet, pages=pages)
     return await documents.save(
-        read, name=name, url=found.url, query=query, compact=compact, own=found.own
+        read, name=name, url=content.url, query=query, compact=compact, own=content.own
     )
 
 
@@ -85,9 +85,9 @@ async def _known(file_id: str, conversation: Conversation) -> FileRef | None:
     """Return the entry of a file in the request or the thread, by its id or else its name."""
     request = current_request().request
     files = list(request.files)
-    if not any(file_id in (each.id, each.name) for each in files):
+    if not any(file_id in (file.id, file.name) for file in files):
         for message in await conversation.thread(limit=_THREAD):
             files.extend(message.files)
-    by_id = [each for each in files if each.id == file_id]
-    by_name = [each for each in reversed(files) if each.name.casefold() == file_id.casefold()]
+    by_id = [file for file in files if file.id == file_id]
+    by_name = [file for file in reversed(files) if file.name.casefold() == file_id.casefold()]
     return next(iter(by_id + by_name), None)

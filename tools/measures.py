@@ -124,8 +124,8 @@ def _is_money(unit: str) -> bool:
 
     codes = list_currencies()
     return any(
-        each.upper() in codes or each.lower().removesuffix("s") in _MONEY or each in _MONEY_SIGNS
-        for each in re.findall(r"[^\W\d_]+|[^\w\s]", unit)
+        part.upper() in codes or part.lower().removesuffix("s") in _MONEY or part in _MONEY_SIGNS
+        for part in re.findall(r"[^\W\d_]+|[^\w\s]", unit)
     )
 
 
@@ -210,7 +210,7 @@ def draw_lots(
         raise ToolError(f"{count} cannot be drawn from {len(options)}.")
     drawn = random.SystemRandom().sample(options, count or len(options))
     if group_size is None:
-        return "\n".join(f"{place}. {each}" for place, each in enumerate(drawn, 1))
+        return "\n".join(f"{place}. {item}" for place, item in enumerate(drawn, 1))
     groups = max(1, len(drawn) // group_size)
     return "\n".join(f"group {n + 1}: {', '.join(drawn[n::groups])}" for n in range(groups))
 
@@ -226,7 +226,9 @@ def count_words(
 ) -> str:
     """Count exactly, for limits on length; you cannot count by yourself."""
     words = re.findall(r"\w+(?:['’\-]\w+)*", text)
-    sentences = [each for each in re.split(r"[.!?…]+(?:\s|$)", text) if re.search(r"\w", each)]
+    sentences = [
+        sentence for sentence in re.split(r"[.!?…]+(?:\s|$)", text) if re.search(r"\w", sentence)
+    ]
     minutes, solid = len(words) / _WORDS_A_MINUTE, re.sub(r"\s", "", text)
     return (
         f"words: {len(words):,} · characters: {len(text):,} · without spaces: "

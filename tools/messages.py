@@ -116,13 +116,13 @@ async def list_scheduled_messages(
     """List what schedule_message left to be posted for the asker, the next first, with ids.
     Questions and reminders are told by list_schedules."""
     zone = zone_of(current_request().request.time_zone)
-    found, hidden = await messages.all()
+    scheduled, hidden = await messages.all()
     lines = [
-        f"{each.id} · {each.at.astimezone(zone):%a %Y-%m-%d %H:%M} in {each.place} · {each.text}"
-        for each in found[:limit]
+        f"{message.id} · {message.at.astimezone(zone):%a %Y-%m-%d %H:%M} in {message.place} · {message.text}"
+        for message in scheduled[:limit]
     ]
     more = " · more wait that are told of in a direct message only" if hidden else ""
-    return "\n".join([f"{len(found)} waiting{more} · times in {zone}", *lines])
+    return "\n".join([f"{len(scheduled)} waiting{more} · times in {zone}", *lines])
 
 
 @tool(

@@ -65,9 +65,9 @@ async def pivot_table(
         )
     names = ", ".join(map(quoted_name, rows))
     cells = [
-        f"{how}({quoted_name(value)}) FILTER (WHERE {quoted_name(across)}::VARCHAR = {literal(each)})"
-        f" AS {quoted_name(each)}"
-        for each in values
+        f"{how}({quoted_name(value)}) FILTER (WHERE {quoted_name(across)}::VARCHAR = {literal(cell)})"
+        f" AS {quoted_name(cell)}"
+        for cell in values
     ]
     total = f"{how}({quoted_name(value)}) AS total"
     sql = (
@@ -139,13 +139,13 @@ async def combine_tables(
     compact: Compact = False,
 ) -> ToolResult:
     """Stack tables; columns are matched by name, and `from_table` says where a row came from."""
-    found = [await tables.find(handle) for handle in dict.fromkeys(handles)]
+    tables_read = [await tables.find(handle) for handle in dict.fromkeys(handles)]
     parts = [
-        f"SELECT {literal(each.name)} AS from_table, * FROM {quoted_name(each.handle)}"
-        for each in found
+        f"SELECT {literal(table.name)} AS from_table, * FROM {quoted_name(table.handle)}"
+        for table in tables_read
     ]
-    everywhere = set.intersection(*({c.name for c in each.columns} for each in found))
-    missing = sorted({c.name for each in found for c in each.columns} - everywhere)
+    everywhere = set.intersection(*({c.name for c in table.columns} for table in tables_read))
+    missing = sorted({c.name for table in tables_read for c in table.columns} - everywhere)
     notes = [f"not in every table, empty there: {', '.join(missing)}"] if missing else []
     sql = " UNION ALL BY NAME ".join(parts)
     return await tables.query(sql, handles, notes=notes, limit=limit, compact=compact)
@@ -279,8 +279,8 @@ async def make_table(
 ) -> ToolResult:
     """Keep rows as a table under a handle tbl_…. Only figures that a person or a tool gave: never
     make them up."""
-    found = await documents.read(content.encode(), "csv", name=name)
-    return await documents.save(found, name=name)
+    document = await documents.read(content.encode(), "csv", name=name)
+    return await documents.save(document, name=name)
 
 
 async def _values(tables: Tables, table: Artifact, column: str) -> tuple[list[str], int]:
@@ -294,7 +294,7 @@ async def _values(tables: Tables, table: Artifact, column: str) -> tuple[list[st
         f"ORDER BY {name} IS NULL DESC, try_cast({name}::VARCHAR AS DOUBLE), {name} "
         f"LIMIT {_MOST_COLUMNS + 2}"
     )
-    found = await tables.select(sql, [table.handle])
-    return [value for value, _ in found if value is not None], sum(
-        count for value, count in found if value is None
+    selection = await tables.select(sql, [table.handle])
+    return [value for value, _ in selection if value is not None], sum(
+        count for value, count in selection if value is None
     )

@@ -108,8 +108,8 @@ async def share_file(
     name = _safe_name(name)
     if [handle, sheets, content].count(None) != 2:
         raise ToolError("Give either handle or content, or sheets: one of them.")
-    shared = [handle] if handle else [each.handle for each in sheets or ()]
-    gaps = gaps_of(*[await artifacts.find(each) for each in shared])
+    shared = [handle] if handle else [sheet.handle for sheet in sheets or ()]
+    gaps = gaps_of(*[await artifacts.find(shared_handle) for shared_handle in shared])
     make = _Maker(name, artifacts, tables, exports)
     if handle is not None:
         file = await make.from_handle(handle)
@@ -120,7 +120,7 @@ async def share_file(
     url = await conversation.share(file.data, name=name, comment=clean(comment))
     text = f"shared: {name} · {len(file.data):,} bytes{f' · link: {url}' if url else ''}"
     incomplete = [f"not complete: {gap}" for gap in gaps]
-    text += "".join(f"\nnote: {each}" for each in dict.fromkeys([*incomplete, *file.notes]))
+    text += "".join(f"\nnote: {note}" for note in dict.fromkeys([*incomplete, *file.notes]))
     return ToolResult(text, (Source(title=name, url=url, supports="The file that was shared."),))
 
 
@@ -204,9 +204,9 @@ class _Maker:
             case ".xlsx":
                 return await self.from_sheets([Sheet(name=stem[:100], handle=table.handle)])
             case ".csv":
-                found = await self.tables.rows(table.handle, limit=_MAX_ROWS)
-                data = await self.exports.csv(found.names, found.rows)
-                return _File(data, tuple(_unshared(table, found)))
+                read = await self.tables.rows(table.handle, limit=_MAX_ROWS)
+                data = await self.exports.csv(read.names, read.rows)
+                return _File(data, tuple(_unshared(table, read)))
             case ".pdf" | ".docx":
                 title = re.sub(r"[\[\]*_`#]+", " ", stem)
                 return await self.from_text(f"# {title}\n\n![{table.rows:,} rows]({table.handle})")
@@ -223,9 +223,9 @@ class _Maker:
             table = await self.artifacts.find(sheet.handle)
             if table.media_type != TABLE_TYPE:
                 raise ToolError(f"{sheet.handle} is no table; a sheet is made of a tbl_….")
-            found = await self.tables.rows(sheet.handle, limit=_MAX_ROWS)
-            made.append(WorkbookSheet(sheet.name, found.names, found.rows))
-            notes += _unshared(table, found)
+            read = await self.tables.rows(sheet.handle, limit=_MAX_ROWS)
+            made.append(WorkbookSheet(sheet.name, read.names, read.rows))
+            notes += _unshared(table, read)
         return _File(await self.exports.workbook(made), tuple(notes))
 
 

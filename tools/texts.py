@@ -42,10 +42,16 @@ async def list_artifacts(
     limit: Annotated[int, Field(ge=1, le=200, description="The newest so many.")] = 50,
 ) -> ToolResult:
     """List saved tables, documents, files and charts of this thread, the newest first."""
-    kept = await artifacts.all()
-    found = [each for each in kept if has_words(f"{each.name} {each.source_title}", query)]
-    lines = [_about(each) for each in found[:limit]]
-    head = f"{len(found):,} saved" + (f" · the newest {limit} shown" if len(found) > limit else "")
+    every = await artifacts.all()
+    matching = [
+        artifact
+        for artifact in every
+        if has_words(f"{artifact.name} {artifact.source_title}", query)
+    ]
+    lines = [_about(artifact) for artifact in matching[:limit]]
+    head = f"{len(matching):,} saved" + (
+        f" · the newest {limit} shown" if len(matching) > limit else ""
+    )
     return ToolResult("\n".join([head, *lines]))
 
 
@@ -83,7 +89,7 @@ async def edit_file(
     if times > 1 and not everywhere:
         raise ToolError(f"That passage occurs {times} times. Give more of it, or set everywhere.")
     changed = clean(text.replace(old, new))
-    kept = await artifacts.save(
+    saved = await artifacts.save(
         changed.encode(),
         name=artifact.name,
         media_type=artifact.media_type,
@@ -91,8 +97,8 @@ async def edit_file(
         rows=len(changed.splitlines()),
         left_out=artifact.left_out,
     )
-    said = f"handle: {kept.handle} · {kept.name} · {kept.rows:,} lines · replaced {times} ×"
-    return ToolResult("\n".join([said, *kept.gap_notes]), handles=(kept.handle,))
+    summary = f"handle: {saved.handle} · {saved.name} · {saved.rows:,} lines · replaced {times} ×"
+    return ToolResult("\n".join([summary, *saved.gap_notes]), handles=(saved.handle,))
 
 
 def _nearest(passage: str, text: str) -> str | None:
@@ -103,8 +109,8 @@ def _nearest(passage: str, text: str) -> str | None:
     from rapidfuzz import fuzz, process
 
     lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
-    found = process.extractOne(passage[:_LONGEST_LINE], lines, scorer=fuzz.ratio, score_cutoff=50)
-    return found[0] if found else None
+    closest = process.extractOne(passage[:_LONGEST_LINE], lines, scorer=fuzz.ratio, score_cutoff=50)
+    return closest[0] if closest else None
 
 
 @tool(
@@ -126,14 +132,14 @@ async def compare_texts(
 
     gaps = [*old.gap_notes, *new.gap_notes]
     names = f"{before} {old.name}", f"{after} {new.name}"
-    found = await asyncio.to_thread(_differences, first, second, names)
-    if not found:
+    differences = await asyncio.to_thread(_differences, first, second, names)
+    if not differences:
         return ToolResult("\n".join(["The texts are equal, line by line.", *gaps]))
-    added = sum(line.startswith("+") for line in found) - 1
-    removed = sum(line.startswith("-") for line in found) - 1
+    added = sum(line.startswith("+") for line in differences) - 1
+    removed = sum(line.startswith("-") for line in differences) - 1
     head = [f"{removed:,} lines went, {added:,} came", *gaps]
-    cut = [f"[{len(found) - limit:,} more lines]"] if len(found) > limit else []
-    return ToolResult("\n".join([*head, *found[:limit], *cut]))
+    cut = [f"[{len(differences) - limit:,} more lines]"] if len(differences) > limit else []
+    return ToolResult("\n".join([*head, *differences[:limit], *cut]))
 
 
 def _alike(one: list[str], other: list[str]) -> int:
@@ -217,15 +223,15 @@ async def query_json(
 ) -> ToolResult:
     """Pick values out of nested JSON. A list of objects with plain values also becomes a table."""
     artifact, text = await _text(handle, artifacts)
-    shown, columns, rows = await interpreters.select(text, expression)
-    shown = "\n".join([*artifact.gap_notes, shown])
+    output, columns, rows = await interpreters.select(text, expression)
+    output = "\n".join([*artifact.gap_notes, output])
     if not columns:
-        return ToolResult(shown)
+        return ToolResult(output)
     table = await tables.save(
         columns, rows, name=f"from {artifact.name}", left_out=artifact.left_out
     )
-    said = await tables.shown(table, compact=True)
-    return ToolResult(f"{said}\n{shown}", handles=(table.handle,))
+    output = await tables.shown(table, compact=True)
+    return ToolResult(f"{output}\n{output}", handles=(table.handle,))
 
 
 async def _text(handle: str, artifacts: Artifacts) -> tuple[Artifact, str]:
