@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +36,7 @@ main()
 """`python -m bot` with a workspace that waits for a busy machine to open a modal, as Slack does not."""
 
 SAMPLE = Path(__file__).parents[2] / "bot/dev/page/static/samples/sales.csv"
-SCRIPT = Path(__file__).with_name("script.yaml")
+SCRIPTED = ("--script", str(Path(__file__).with_name("script.yaml")))
 
 
 def _browser_scope(fixture_name: str, config: pytest.Config) -> Literal["session", "module"]:
@@ -65,16 +64,8 @@ def browser() -> Generator[Browser]:
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """Yield the page's address of a `bot dev` without settings, whose model follows the script."""
     folder = tmp_path_factory.mktemp("dev")
-    with dev_in(folder, *scripted(folder)) as started:
+    with dev_in(folder, *SCRIPTED) as started:
         yield started
-
-
-def scripted(folder: Path) -> tuple[str, str]:
-    """Return the options that play the script, with tomorrow's date in it."""
-    tomorrow = date.today() + timedelta(days=1)  # noqa: DTZ011 - the bot's clock is this one
-    file = folder / "script.yaml"
-    file.write_text(SCRIPT.read_text("utf-8").replace("{tomorrow}", str(tomorrow)), "utf-8")
-    return "--script", str(file)
 
 
 @contextmanager

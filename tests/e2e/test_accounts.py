@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import dev_in, scripted
-from tests.e2e.test_first_answer import ask_directly
+from tests.e2e.conftest import SCRIPTED, dev_in
+from tests.e2e.steps import ask_directly
 from tests.support.accounts import KEY
 from tests.support.notes_server import Notes, notes_server
 from tests.support.ports import free_port
@@ -46,7 +46,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, notes: Notes) -> Generator
     (folder / "bot.toml").write_text(server, "utf-8")
     secrets = f"BOT_ENCRYPTION_KEYS={KEY}\nBOT_PUBLIC_URL=http://127.0.0.1:{free_port()}\n"
     (folder / ".env").write_text(secrets, "utf-8")
-    with dev_in(folder, *scripted(folder)) as started:
+    with dev_in(folder, *SCRIPTED) as started:
         yield started
 
 
