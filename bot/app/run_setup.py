@@ -29,7 +29,9 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import Entry, RepeatReason, Request
 from bot.features import Feature, ServiceDeps
+from bot.features.accounts.run_part import AccountsPart
 from bot.features.server_questions.asking import AskerQuestions
+from bot.features.server_questions.run_part import QuestionsPart
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
@@ -222,7 +224,6 @@ async def runner_factory(
                 hooks_for=partial(_hooks, settings, artifacts, conversation),
                 channels=Channels(settings.channels, stores.channels),
                 server_tools=mcp,
-                accounts=accounts,
                 toolset_cache=toolsets,
                 memories_of=memories.known_to,
                 draining=draining,
@@ -236,7 +237,11 @@ async def runner_factory(
                 conversation=conversation,
                 images=settings.model.images,
                 direct=settings.direct,
-                parts=tuple(feature.run_part for feature in features if feature.run_part),
+                parts=(
+                    *(feature.run_part for feature in features if feature.run_part),
+                    QuestionsPart,
+                    partial(AccountsPart, accounts),
+                ),
                 listeners=(*(each.listener for each in observers), *frontend.listeners),
                 dry_run=dry_run,
             )
@@ -292,10 +297,8 @@ def _hooks(
     hooks += [
         # Records what the run has read, and forbids links that could leak it.
         policy.egress,
-        # Asks the asker what a server wants to know during a call.
-        policy.inputs,
-        # Has the asker connect their account before a call on it, and say who may see what it finds.
-        policy.accounts,
+        # Those of features that ask the asker, such as to connect their account before a call on it.
+        *policy.asking,
         # Asks people about calls; last, so that nobody is asked about a call that another hook vetoes.
         policy.approval,
     ]

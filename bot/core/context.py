@@ -59,7 +59,7 @@ class RequestContext:
     approved_by: str = ""
     answers: tuple[ApprovalRecord, ...] = ()
     dry_run: bool = False
-    accounts: Mapping[str, str] = field(default_factory=dict)
+    accounts: dict[str, str] = field(default_factory=dict)
     links: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     artifacts: ArtifactUse = field(default_factory=ArtifactUse)

@@ -22,9 +22,6 @@ from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.context import RequestContext
 from bot.core.request import RepeatReason, Request
-from bot.features.accounts.audience import AudienceBook
-from bot.features.accounts.hook import AccountHook, PersonalAccounts
-from bot.features.server_questions.hook import InputHook
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
@@ -80,13 +77,13 @@ class ToolClients(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolicyHooks:
-    """The hooks that every run has, each made for the one run; `parts` are those of features."""
+    """The hooks that every run has, each made for the one run; `parts` are those of features, and
+    `asking` those of them that ask people."""
 
     spending: Spending
     steering: Steering
     egress: EgressGuard
-    inputs: InputHook
-    accounts: AccountHook
+    asking: tuple[Hooks, ...]
     approval: ApprovalHook
     parts: tuple[Hooks, ...]
 
@@ -129,7 +126,6 @@ class RunDeps:
     parts: tuple[RunPartFor, ...] = ()
     listeners: tuple[ListenerFor, ...] = ()
     temperature: float | None = None
-    accounts: PersonalAccounts | None = None
     traits: ServerTraits = field(default_factory=ServerTraits)
     dry_run: bool = False
 
@@ -212,9 +208,14 @@ class RunDeps:
             images=self.images,
         )
 
-    def parts_for(self, request: Request, channel_settings: ChannelSettings) -> tuple[RunPart, ...]:
+    def parts_for(
+        self, context: RequestContext, channel_settings: ChannelSettings
+    ) -> tuple[RunPart, ...]:
         """Return what features add to a run, in their order."""
-        deps = RunPartDeps(request, channel_settings, self.toolbox.catalogue, self.stores)
+        stores, request = self.stores, context.request
+        waits = Waits(request, context.run_id, stores.approvals, self.policy.approval_hours)
+        catalogue = self.toolbox.catalogue
+        deps = RunPartDeps(context, channel_settings, catalogue, stores, waits)
         return tuple(part_for(deps) for part_for in self.parts)
 
     async def loop_deps(
@@ -243,8 +244,6 @@ class RunDeps:
             self.mentioned_in,
             egress,
         )
-        waits = Waits(request, context.run_id, self.stores.approvals, self.policy.approval_hours)
-        accounts = AccountHook(waits, self.accounts, AudienceBook(self.stores.audiences))
         limits = channel_settings.limited(self.limits)
         allowed, known = channel_settings.tools, self.toolbox.catalogue
         await self.clients.settle()
@@ -260,12 +259,7 @@ class RunDeps:
             response_type=await ResponseType.of(request),
             limits=limits,
             interrupt=interrupt,
-            context=replace(
-                context,
-                joined=steering.joined,
-                accounts=accounts.used,
-                extra=channel_settings.extra,
-            ),
+            context=replace(context, joined=steering.joined, extra=channel_settings.extra),
             history=history,
             instructions=prompts.instructions(
                 channel_settings.instructions,
@@ -282,8 +276,7 @@ class RunDeps:
                     spending,
                     steering,
                     egress,
-                    InputHook(waits),
-                    accounts,
+                    tuple(part.asking for part in parts if part.asking),
                     approval,
                     tuple(part.hook for part in parts if part.hook),
                 ),

@@ -11,10 +11,10 @@ from bot.agent.state import LoopState
 from bot.core.chain import NO_USAGE
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.features.accounts.hook import accounts_used
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
+from bot.runs.policy.own_data import accounts_used
 from bot.runs.queue.requeue import Requeue, can_requeue
 from bot.runs.queue.steering import Steering
 from bot.runs.surface import Surface

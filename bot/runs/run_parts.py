@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from bot.agent.events import RunEnded
 from bot.agent.hooks.chain import Hooks
 from bot.core.chain import Item, LedgerEntry
+from bot.core.context import RequestContext
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.policy.channels import ChannelSettings
+from bot.runs.policy.waits import Waits
 from bot.runs.watching import Listener
 from bot.store import Stores
 from bot.toolkit.catalogue import Catalogue
@@ -18,23 +20,32 @@ from bot.toolkit.catalogue import Catalogue
 
 @dataclass(frozen=True, slots=True)
 class RunPartDeps:
-    """What the part of a run works with: its request, the settings of its channel, and all tools."""
+    """What the part of a run works with: the context that its tools see, the settings of its channel,
+    all tools, and what it waits for its asker to decide."""
 
-    request: Request
+    context: RequestContext
     channel_settings: ChannelSettings
     catalogue: Catalogue
     stores: Stores
+    waits: Waits
+
+    @property
+    def request(self) -> Request:
+        """The request that is answered."""
+        return self.context.request
 
 
 class RunPart(Listener):
-    """What a feature adds to one run: its `hook`, if it has one, and the methods that it overrides.
+    """What a feature adds to one run: its hooks, if it has any, and the methods that it overrides.
 
     It listens to the run as any listener. Every method does nothing, and must not raise. What a
     part keeps is lost when another worker resumes the run: it follows again from what `begin` is
-    given, and from the memory of the hook.
+    given, and from the memory of its hooks. An `asking` hook may ask people before a call: it comes
+    after all that forbid calls, and before approvals.
     """
 
     hook: Hooks | None = None
+    asking: Hooks | None = None
 
     async def opening(self) -> Sequence[Item]:
         """Return what the model is told with the first request of a conversation. This may raise

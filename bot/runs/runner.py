@@ -36,7 +36,6 @@ from bot.core.findings import FigureCounts
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
-from bot.features.accounts.hook import accounts_missing, accounts_used
 from bot.library.isolated.pool import warm_processes
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
@@ -50,6 +49,7 @@ from bot.runs.outcomes import (
     without_secrets,
 )
 from bot.runs.partial_results import with_partial_results
+from bot.runs.policy.own_data import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
@@ -367,7 +367,7 @@ class Runner:
             if _has_calls_left(record) and await spending.is_paused() and not interrupt.requested:
                 raise Held
             steering = await deps.steering(request, record, channel_settings, interrupt)
-            parts = deps.parts_for(request, channel_settings)
+            parts = deps.parts_for(context, channel_settings)
             loop_deps = await deps.loop_deps(
                 context, interrupt, channel_settings, spending, steering, parts, models
             )
@@ -376,6 +376,7 @@ class Runner:
                 request, record, lease, caller, catalogue, audit, models.choice, parts
             )
             spending.begin(state)
+            context.accounts.update(accounts_used(state))
             before = await read_before(self._stores, request, run_id)
             for part in parts:
                 part.begin(*before, run_id)
@@ -401,8 +402,7 @@ class Runner:
                 await approvals.load_decisions()
                 if ended.error:
                     _log_failure(ended.error, run_id)
-                model, used = models.name(ended.state.fallback), accounts_used(ended.state)
-                context = replace(context, model=model, accounts=used)
+                context = replace(context, model=models.name(ended.state.fallback))
                 artifacts, joined = deps.toolbox.artifacts, steering.joined
                 with bound_request(context):
                     outcome = await outcome_of(ended, context, artifacts, joined)

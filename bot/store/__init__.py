@@ -115,7 +115,6 @@ class Stores:
     threads: Threads
     channels: ListedDecisions
     preferences: Decisions
-    audiences: Decisions
     memories: MemoryStore
     schedules: ScheduleStore
     scheduled_messages: ScheduledMessageStore
@@ -220,7 +219,6 @@ async def open_stores(
             direct=DirectMessages(redis, keep),
             threads=Threads(redis, keep),
             preferences=Decisions(redis, keep, "preferences"),
-            audiences=Decisions(redis, keep, "account-audiences"),
             memories=MemoryStore(redis, keep),
             schedules=ScheduleStore(redis, keep),
             scheduled_messages=ScheduledMessageStore(redis, keep),

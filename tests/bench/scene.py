@@ -182,9 +182,10 @@ class Composition:
         here = ChannelSettings()
         steering = await deps.steering(asked, record, here, interrupt)
         models = deps.models.models("")
-        run_parts = deps.parts_for(asked, here)
+        context = deps.context(asked, record.run_id, models)
+        run_parts = deps.parts_for(context, here)
         loop = await deps.loop_deps(
-            deps.context(asked, record.run_id, models),
+            context,
             interrupt,
             here,
             deps.spending(asked, record.run_id, here, interrupt, _Unwatched().show),

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.features.accounts.account import AccountOwner
-from bot.store import Decisions
+from bot.store import Decisions, Stores
 
 
 class Audience(StrEnum):
@@ -40,7 +40,12 @@ class AudienceBook:
 
     store: Decisions
 
-    async def of(self, request: Request, server: str) -> Audience | None:
+    @classmethod
+    def of(cls, stores: Stores) -> AudienceBook:
+        """Return the book in the Redis of `stores`."""
+        return cls(Decisions(stores.redis, stores.retention, "account-audiences"))
+
+    async def choice(self, request: Request, server: str) -> Audience | None:
         """Return the choice of the asker, None before they have chosen."""
         return (await self._all(request)).servers.get(server)
 

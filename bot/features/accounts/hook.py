@@ -7,7 +7,6 @@ finds, if others would read the answer. The run waits for both as it waits for a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pydantic import BaseModel
@@ -22,12 +21,9 @@ from bot.core.request import Entry
 from bot.features.accounts import hook_words as words
 from bot.features.accounts.account import AccountOwner, AccountState, AccountView
 from bot.features.accounts.audience import Audience, AudienceBook
+from bot.runs.policy.own_data import MISSING, NAME, USED, accounts_missing, accounts_used
 from bot.runs.policy.waits import Waits
 from bot.toolkit import Tool
-
-_NAME = "accounts"
-_USED, _MISSING = "used", "missing"
-
 
 _OF_NOBODY = frozenset({Entry.WORKFLOW_STEP, Entry.JOB})
 """Runs that no person asked for, so that there is no account of theirs."""
@@ -54,30 +50,34 @@ class AccountHook(Hooks):
     """The hook of one run that decides whether a call may use its asker's account.
 
     `used` are the accounts whose data the run may have read, by server, with their names for
-    people; it grows during the run.
+    people; the hook adds to it during the run.
     """
 
-    name = _NAME
+    name = NAME
 
     def __init__(
-        self, waits: Waits, accounts: PersonalAccounts | None, audiences: AudienceBook
+        self,
+        waits: Waits,
+        accounts: PersonalAccounts | None,
+        audiences: AudienceBook,
+        used: dict[str, str],
     ) -> None:
         self._waits = waits
         self._accounts = accounts
         self._audiences = audiences
         self._asking = asyncio.Lock()
-        self.used: dict[str, str] = {}
+        self._used = used
         self._missing: dict[str, str] = {}
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
-        self.used |= accounts_used(state)
+        self._used.update(accounts_used(state))
         self._missing |= accounts_missing(state)
 
     @override
     def memory(self) -> dict[str, Any]:
-        kept = {_USED: dict(self.used), _MISSING: dict(self._missing)}
-        return {name: servers for name, servers in kept.items() if servers}
+        memory = {USED: dict(self._used), MISSING: dict(self._missing)}
+        return {name: servers for name, servers in memory.items() if servers}
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
@@ -93,7 +93,7 @@ class AccountHook(Hooks):
             except CorruptValue:
                 return words.LOST
         if refusal is None:
-            self.used[tool.account] = label
+            self._used[tool.account] = label
         return refusal
 
     async def _connected(
@@ -141,7 +141,7 @@ class AccountHook(Hooks):
             title=words.SHARE_TITLE(label=view.label),
             details={"name": view.label},
         )
-        chosen = await self._audiences.of(request, view.server)
+        chosen = await self._audiences.choice(request, view.server)
         if chosen is Audience.EVERYBODY:
             return None
         if chosen is Audience.ASKER and not self._waits.in_subagent:
@@ -190,16 +190,6 @@ class AccountHook(Hooks):
             for each in await self._waits.records(ask.kind)
             if each.approval.tool == ask.subject and not each.approval.is_of_call(call)
         ]
-
-
-def accounts_used(state: LoopState) -> Mapping[str, str]:
-    """Return the accounts whose data the run may have read: names for people, by server."""
-    return dict(state.hooks.get(_NAME, {}).get(_USED, {}))
-
-
-def accounts_missing(state: LoopState) -> Mapping[str, str]:
-    """Return the accounts that a scheduled run lacked: names for people, by server."""
-    return dict(state.hooks.get(_NAME, {}).get(_MISSING, {}))
 
 
 def _overtaken(decision: Decision) -> str:

@@ -91,7 +91,7 @@ class Repetition:
         spending = deps.spending(request, request.id, channel, interrupt, _ignore, listeners)
         mailbox, never = deps.stores.mailbox, {"is_short": False, "steers": False, "images": False}
         steering = Steering(request, [], mailbox, interrupt, **never)
-        parts = deps.parts_for(request, channel)
+        parts = deps.parts_for(context, channel)
         loop_deps = await deps.loop_deps(
             context, interrupt, channel, spending, steering, parts, models
         )

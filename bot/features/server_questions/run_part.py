@@ -1,0 +1,13 @@
+"""What questions of servers add to a run: its asker is asked, and the call is made again."""
+
+from __future__ import annotations
+
+from bot.features.server_questions.hook import InputHook
+from bot.runs.run_parts import RunPart, RunPartDeps
+
+
+class QuestionsPart(RunPart):
+    """The part of one run."""
+
+    def __init__(self, deps: RunPartDeps) -> None:
+        self.asking = InputHook(deps.waits)
