@@ -33,12 +33,12 @@ from bot.features.accounts.run_part import AccountsPart
 from bot.features.server_questions.asking import AskerQuestions
 from bot.features.server_questions.run_part import QuestionsPart
 from bot.library.isolated.scratch import remove_abandoned_folders
+from bot.features.memories.scoped import ScopedMemories
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.images import Images
-from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.runs.erasure import ResponseDeleter
 from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide

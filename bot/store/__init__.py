@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
+from bot.features.memories.store import Memories as MemoryStore
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.leases import Lease, Leases, Lock, locked
@@ -40,7 +41,6 @@ from bot.store.workspaces.decisions import Decisions, ListedDecisions
 from bot.store.workspaces.feedback import FeedbackStore
 from bot.store.workspaces.figures import FigureStore
 from bot.store.workspaces.lessons import LessonStore
-from bot.store.workspaces.memory import Memories as MemoryStore
 from bot.store.workspaces.scheduled_messages import ScheduledMessageStore
 from bot.store.workspaces.schedules import ScheduleStore
 

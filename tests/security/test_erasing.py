@@ -24,8 +24,8 @@ from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
+from bot.features.memories.scoped import ScopedMemories
 from bot.runs import erasure
-from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.settings import ModelSettings, Settings
 from bot.store import Retention, open_stores

@@ -7,7 +7,7 @@ from typing import Any
 from bot.core.approvals import Decision, Verdict
 from bot.core.memory import Memory, MemoryScope
 from bot.dev.model import Script, call, finish
-from bot.runs.context.memories import ScopedMemories
+from bot.features.memories.scoped import ScopedMemories
 from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
