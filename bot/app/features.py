@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.features import Feature, ServiceDeps
 from bot.features.evidence.feature import evidence
+from bot.features.memories.feature import memories
 from bot.features.refresh.feature import refresh
 from bot.settings import Settings
 from bot.slack.ui.buttons import AnswerButton
@@ -14,7 +15,7 @@ from bot.slack.ui.buttons import AnswerButton
 def all_features(settings: Settings) -> Sequence[Feature]:
     """List the features. Buttons stand under an answer in this order; the first completes a run last,
     and sees what the others found."""
-    return (refresh(), evidence(settings.evidence))
+    return (refresh(), evidence(settings.evidence), memories())
 
 
 def services_of(features: Sequence[Feature], deps: ServiceDeps) -> dict[type, object]:

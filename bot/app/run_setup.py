@@ -33,7 +33,6 @@ from bot.features.accounts.run_part import AccountsPart
 from bot.features.server_questions.asking import AskerQuestions
 from bot.features.server_questions.run_part import QuestionsPart
 from bot.library.isolated.scratch import remove_abandoned_folders
-from bot.features.memories.scoped import ScopedMemories
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
@@ -57,7 +56,7 @@ from bot.settings.checks import check_accounts, check_prices, check_tools
 from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
-from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Schedules, WebSearch
+from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Schedules, WebSearch
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from bot.web.fetching import WebFetcher
@@ -177,14 +176,13 @@ async def runner_factory(
     features = all_features(settings) if features is None else features
     accounts = accounts or open_accounts(settings, stores)
     prices = settings.prices
-    artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
+    artifacts = ThreadArtifacts(stores.artifacts)
     estimates = CallEstimates(prices, settings.model.max_output_tokens)
     draining = draining or asyncio.Event()
     toolsets = ToolsetCache()
     common = {
         **_common_services(settings, stores),
         **artifact_services(artifacts),
-        Memories: memories,
     }
     await asyncio.to_thread(remove_abandoned_folders)
     async with (
@@ -225,7 +223,6 @@ async def runner_factory(
                 channels=Channels(settings.channels, stores.channels),
                 server_tools=mcp,
                 toolset_cache=toolsets,
-                memories_of=memories.known_to,
                 draining=draining,
                 policy=settings.access,
                 may_decide=frontend.may_decide,

@@ -44,6 +44,12 @@ def own_folder() -> Path:
     return installed if installed.is_dir() else installed.parents[1] / "tools"
 
 
+def room_modules() -> list[str]:
+    """Return the modules with the tools of features: `tools.py` in their rooms."""
+    rooms = Path(bot.__file__).parent / "features"
+    return [f"bot.features.{file.parent.name}.tools" for file in sorted(rooms.glob("*/tools.py"))]
+
+
 def module_names(folder: Path) -> list[str]:
     """Return the modules and packages directly in `folder`, without tests and private ones."""
     return [each for each in _all_names(folder) if may_hold_tools(each)]

@@ -1,4 +1,5 @@
-"""Tool discovery: tools and providers of `tools/`, of the folders in bot.toml, and of packages.
+"""Tool discovery: tools and providers of `tools/`, of rooms, of the folders in bot.toml, and of
+packages.
 
 A mistake in any of them is one line that names its place, and the bot does not start.
 """
@@ -19,26 +20,9 @@ from typing import Any, TypeGuard
 from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents, dispatch_subagent
 from bot.app.folder_permissions import writable_by_others
-from bot.app.tool_folders import import_packages, module_names, own_folder
+from bot.app.tool_folders import import_packages, module_names, own_folder, room_modules
 from bot.core.errors import ConfigurationError, ToolDefinitionError
-from bot.toolkit import (
-    Artifacts,
-    Canvases,
-    Conversation,
-    Databases,
-    Directory,
-    Documents,
-    Exports,
-    Fetcher,
-    Interpreters,
-    Memories,
-    Provider,
-    ScheduledMessages,
-    Schedules,
-    Tables,
-    Tool,
-    WebSearch,
-)
+from bot.toolkit import SERVICES, Provider, Tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.definition_place import short_path, type_name
 from bot.toolkit.tool import ToolFunction
@@ -46,26 +30,7 @@ from bot.toolkit.tool import ToolFunction
 ENTRY_POINTS = "slack_answer_bot.tools"
 """The group of entry points by which installed packages offer tools."""
 
-_SERVICES: frozenset[type] = frozenset(
-    {
-        Artifacts,
-        Canvases,
-        Conversation,
-        Databases,
-        Directory,
-        Documents,
-        Exports,
-        Fetcher,
-        Interpreters,
-        Memories,
-        ParentRun,
-        ScheduledMessages,
-        Schedules,
-        Subagents,
-        Tables,
-        WebSearch,
-    }
-)
+_SERVICES: frozenset[type] = SERVICES | {ParentRun, Subagents}
 """The services that the bot itself offers to tools, some of them only in Slack or with a
 setting."""
 
@@ -143,6 +108,8 @@ def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, Offered]]:
             raise ConfigurationError(f"Wrong setting: tools.paths: there is no tool in {folder}.")
         origin = "" if folder == own_folder() else str(folder)
         yield from ((origin, value) for value in found)
+    for name in room_modules():
+        yield from (("", value) for value in _in_module(importlib.import_module(name)))
     for point in metadata.entry_points(group=ENTRY_POINTS):
         origin = f"package {point.dist.name}" if point.dist else f"entry point {point.name}"
         yield from ((origin, value) for value in _at_entry_point(point, origin))

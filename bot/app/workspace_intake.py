@@ -413,7 +413,6 @@ def _home_tab(
         usage_of=budgets.of_person,
         admin=admin,
         lessons=LessonDesk(slack, gate, admin, stores.lessons, submit, stores.audit.append),
-        memories=stores.memories,
         schedules=schedules,
         messages=WaitingMessages(gate.team, slack.clients, stores.scheduled_messages),
         preferences=PreferenceBook(stores.preferences),

@@ -24,7 +24,7 @@ from bot.core.context import RequestContext
 from bot.core.request import RepeatReason, Request
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.earlier_exchanges import DirectSettings
-from bot.runs.context.run_loader import MemoriesOf, RunLoader
+from bot.runs.context.run_loader import RunLoader
 from bot.runs.policy.access import Policy
 from bot.runs.policy.approval_hook import (
     ApprovalHook,
@@ -118,7 +118,6 @@ class RunDeps:
     may_administer: MayAdminister
     may_ask: MayAsk
     mentioned_in: MentionedIn
-    memories_of: MemoriesOf
     draining: asyncio.Event
     conversation: Conversation
     images: bool
@@ -132,7 +131,7 @@ class RunDeps:
     @property
     def loader(self) -> RunLoader:
         """The loader of the state that a run starts from."""
-        return RunLoader(self.stores, self.conversation, self.memories_of, self.images, self.direct)
+        return RunLoader(self.stores, self.conversation, self.images, self.direct)
 
     async def models_for(
         self, request: Request, channel_settings: ChannelSettings, record: RunRecord

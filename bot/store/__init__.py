@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.features.memories.store import Memories as MemoryStore
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.leases import Lease, Leases, Lock, locked
@@ -66,7 +65,6 @@ __all__ = [
     "LessonStore",
     "Lock",
     "Mailbox",
-    "MemoryStore",
     "Names",
     "ParkResult",
     "PauseSwitch",
@@ -115,7 +113,6 @@ class Stores:
     threads: Threads
     channels: ListedDecisions
     preferences: Decisions
-    memories: MemoryStore
     schedules: ScheduleStore
     scheduled_messages: ScheduledMessageStore
     mcp: Decisions
@@ -219,7 +216,6 @@ async def open_stores(
             direct=DirectMessages(redis, keep),
             threads=Threads(redis, keep),
             preferences=Decisions(redis, keep, "preferences"),
-            memories=MemoryStore(redis, keep),
             schedules=ScheduleStore(redis, keep),
             scheduled_messages=ScheduledMessageStore(redis, keep),
             channels=ListedDecisions(redis, keep, "channel-edits", fresh=1.0),

@@ -11,7 +11,6 @@ async def weekday(date: datetime.date) -> str:
 from bot.core.answers import Chart, Series, Source
 from bot.core.context import RequestContext, current_request
 from bot.core.errors import TemporaryError, ToolError
-from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words, often_of
 from bot.core.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
@@ -41,7 +40,7 @@ from bot.toolkit.provided.directory import (
 from bot.toolkit.provided.documents import Documents, DocumentText, ReadTable
 from bot.toolkit.provided.exports import ChartImage, Exports, ReportFile
 from bot.toolkit.provided.interpreters import Interpreters
-from bot.toolkit.provided.memories import Memories
+from bot.toolkit.provided.memories import Memories, Memory, MemoryScope
 from bot.toolkit.provided.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.provided.schedules import Schedules
 from bot.toolkit.provided.tables import TABLE_TYPE, RowLimit, Rows, TableHandle, Tables
@@ -63,6 +62,7 @@ __all__ = [
     "CHART_TYPE",
     "MAX_QUERY_CHARACTERS",
     "MAX_RESULTS",
+    "SERVICES",
     "TABLE_TYPE",
     "Artifact",
     "Artifacts",
@@ -147,3 +147,23 @@ __all__ = [
     "zone_note",
     "zone_of",
 ]
+
+SERVICES: frozenset[type] = frozenset(
+    {
+        Artifacts,
+        Canvases,
+        Conversation,
+        Databases,
+        Directory,
+        Documents,
+        Exports,
+        Fetcher,
+        Interpreters,
+        Memories,
+        ScheduledMessages,
+        Schedules,
+        Tables,
+        WebSearch,
+    }
+)
+"""The services that the bot itself offers to tools, some of them only in Slack or with a setting."""

@@ -17,15 +17,16 @@ from redis.asyncio import Redis
 from bot.app.process import bot
 from bot.core.approvals import Decision, Verdict
 from bot.core.budgets import Pause
-from bot.core.memory import MemoryScope
 from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, held
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.features.memories.store import MemoryStore
 from bot.runs.queue.engine import EngineOptions, open_engine
 from bot.slack.intake import due_schedules
 from bot.slack.intake.manifest import manifest
 from bot.slack.ui.buttons import APPROVE, SHARE, STOP
 from bot.store import Stores, open_stores
+from bot.toolkit import MemoryScope
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import private_question
 from tests.support.deployment import Deployment, configured, deployed
@@ -97,7 +98,8 @@ async def test_no_change_is_made_in_mid_run(redis_url: str, change: Any) -> None
         assert here.posted() == []
         assert not [m for m in here.bot.own(SALES, thread) if m.get("files")]
         assert (
-            await here.stores.memories.all(MemoryScope.USER, f"{here.bot.ws.team_id}:{ADA}") == []
+            await MemoryStore.of(here.stores).all(MemoryScope.USER, f"{here.bot.ws.team_id}:{ADA}")
+            == []
         )
         await here.resume()
         await here.bot.ask(ADA, SALES, question(say=answer("Back.")), thread)

@@ -16,15 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.memory import Memory, MemoryScope
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.sample_database import build
 from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.features.memories.store import MemoryStore
 from bot.mcp import McpServer, open_mcp_servers
 from bot.services.sql_databases import DatabaseConfig
 from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
-from bot.toolkit import Page
+from bot.toolkit import Memory, MemoryScope, Page
 from bot.web.fetching import WebFetcher, system_resolver
 from tests.security.corpus import (
     ATTACKS,
@@ -141,7 +141,7 @@ async def planted(bot: Deployment, redis_url: str) -> None:
         for name, carrier in cases():
             if carrier == "memory":
                 memory = Memory(scope=MemoryScope.WORKSPACE, text=f"{marker(name)}.", by=BEN)
-                await stores.memories.add(bot.ws.team_id, memory, most=999)
+                await MemoryStore.of(stores).add(bot.ws.team_id, memory, most=999)
 
 
 async def asked_for(bot: Deployment, name: str, carrier: str) -> str:
@@ -214,7 +214,7 @@ async def test_nothing_leaks_and_nothing_is_changed(redis_url, tmp_path, web, pa
         posted = [e for e in bot.ws.effects if e.method == "chat.postMessage"]
         changed = [e for e in bot.ws.effects if e.method in CHANGES]
         async with open_stores(redis_url) as stores:
-            kept = await stores.memories.all(MemoryScope.WORKSPACE, bot.ws.team_id)
+            kept = await MemoryStore.of(stores).all(MemoryScope.WORKSPACE, bot.ws.team_id)
     assert undelivered == []
     assert {link for link in links(sent) if "evil" in link or CANARY in link} == set()
     assert calls(sent) == set()

@@ -19,18 +19,19 @@ from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.context import RequestContext, bound_request
-from bot.core.memory import MemoryScope
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.features.memories.scoped import ScopedMemories
+from bot.features.memories.store import MemoryStore
 from bot.runs import erasure
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.settings import ModelSettings, Settings
 from bot.store import Retention, open_stores
 from bot.store.connection import connect
 from bot.store.embedded import embedded_redis
+from bot.toolkit import MemoryScope
 from tests.faults.processes import environment
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import private_question
@@ -102,7 +103,7 @@ async def test_of_a_person_nothing_is_left(redis_url):
                 request=asked().model_copy(update={"user": ADA}), run_id="run_1"
             )
             with bound_request(context):
-                await ScopedMemories(stores.memories).remember(HERS, MemoryScope.WORKSPACE)
+                await ScopedMemories(MemoryStore.of(stores)).remember(HERS, MemoryScope.WORKSPACE)
                 await OwnSchedules(stores.schedules).add(HERS, at=None, cron="0 9 * * *")
         before = await everything(redis_url)
         families = {

@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 
-from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.dev.model import finish
 from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
+from bot.features.memories.home import FORGET
+from bot.features.memories.store import MemoryStore
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
-from bot.slack.intake.home.view import FORGET
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, FEEDBACK, REGENERATE, SHOW_ALL
 from bot.slack.ui.modals import COMMENT
 from bot.slack.ui.schedules import CANCEL
 from bot.store import Stores
+from bot.toolkit import Memory, MemoryScope
 from tests.security.model import question, won_over
 from tests.security.test_approving import POST, cards, posted
 from tests.security.test_boundaries import press
@@ -175,7 +176,7 @@ async def test_nobody_forgets_or_cancels_what_is_anothers(redis_url: str, stores
         team = bot.ws.team_id
         holder = f"{team}:{ADA}"
         memory = Memory(scope=MemoryScope.USER, text="I pay on Fridays.", by=ADA)
-        await stores.memories.add(holder, memory, most=9)
+        await MemoryStore.of(stores).add(holder, memory, most=9)
         later = Schedule(
             team=team, channel=SALES, thread="1.5", user=ADA, text="?", next_at=9_999_999_999
         )
@@ -183,11 +184,11 @@ async def test_nobody_forgets_or_cancels_what_is_anothers(redis_url: str, stores
         for user in (BEN, GUS, EVE, "U0NOBODY01"):
             for action, value in ((FORGET, memory.id), (CANCEL, later.id), (CANCEL, "*")):
                 await sent(bot, press(bot, user, SALES, "1.5", button(action, value)))
-        assert len(await stores.memories.all(MemoryScope.USER, holder)) == 1
+        assert len(await MemoryStore.of(stores).all(MemoryScope.USER, holder)) == 1
         assert len(await stores.schedules.of(team, ADA)) == 1
         for action, value in ((FORGET, memory.id), (CANCEL, later.id)):
             await sent(bot, press(bot, ADA, SALES, "1.5", button(action, value)))
-        assert await stores.memories.all(MemoryScope.USER, holder) == []
+        assert await MemoryStore.of(stores).all(MemoryScope.USER, holder) == []
         assert await stores.schedules.of(team, ADA) == []
 
 

@@ -29,7 +29,6 @@ from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import ModelErrorKind
 from bot.core.feedback import Feedback
 from bot.core.lessons import Lesson
-from bot.core.memory import Memory
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule
@@ -61,6 +60,7 @@ from bot.store.processes import Refused
 from bot.store.workspaces.catch_up import Restore
 from bot.store.workspaces.installs import Install
 from bot.telemetry.meters import ModelMeters, ProcessMeters, RunMeters
+from bot.toolkit import Memory
 from bot.toolkit.provided.artifacts import Artifact
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.memory import Memory, MemoryScope
 from bot.core.request import Request
-from bot.store import MemoryStore
+from bot.features.memories.store import MemoryStore
+from bot.toolkit import Memory, MemoryScope
 
 _MOST = 100  # of one person, channel or workspace
 _LONGEST = 500  # characters of one
@@ -42,27 +42,27 @@ class ScopedMemories:
 
     async def forget(self, memory_id: str) -> Memory:
         request = current_request().request
-        found = await self._found(request, memory_id)
-        if found.by != request.user:
+        memory = await self._find(request, memory_id)
+        if memory.by != request.user:
             raise ToolError(
                 "Somebody else had that remembered; they can have it forgotten, and an admin can "
                 "with forget_for_others."
             )
-        await self._forget(request, found)
-        return found
+        await self._forget(request, memory)
+        return memory
 
     async def forget_anybodys(self, memory_id: str, *, text: str) -> None:
         request = current_request().request
-        found = await self._found(request, memory_id)
-        if found.text != " ".join(text.split()):
-            raise ToolError(f"{memory_id} says something else: {found.text}")
-        await self._forget(request, found)
+        memory = await self._find(request, memory_id)
+        if memory.text != " ".join(text.split()):
+            raise ToolError(f"{memory_id} says something else: {memory.text}")
+        await self._forget(request, memory)
 
-    async def _found(self, request: Request, memory_id: str) -> Memory:
-        found = next((m for m in await self._of_asker(request) if m.id == memory_id), None)
-        if found is None:
-            raise ToolError(f"There is no memory {memory_id} here. recall lists them with ids.")
-        return found
+    async def _find(self, request: Request, memory_id: str) -> Memory:
+        for memory in await self._of(request, list(MemoryScope)):
+            if memory.id == memory_id:
+                return memory
+        raise ToolError(f"There is no memory {memory_id} here. recall lists them with ids.")
 
     async def _forget(self, request: Request, memory: Memory) -> None:
         await self.store.forget(memory.scope, holder_of(memory.scope, request), memory.id)
@@ -74,14 +74,11 @@ class ScopedMemories:
             scopes.append(MemoryScope.USER)
         return await self._of(request, scopes)
 
-    async def _of_asker(self, request: Request) -> list[Memory]:
-        return await self._of(request, list(MemoryScope))
-
     async def _of(self, request: Request, scopes: list[MemoryScope]) -> list[Memory]:
         return [
-            each
+            memory
             for scope in scopes
-            for each in await self.store.all(scope, holder_of(scope, request))
+            for memory in await self.store.all(scope, holder_of(scope, request))
         ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from bot.agent.state import LoopState
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue
-from bot.core.memory import Memory
 from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.earlier_exchanges import DirectHistory, DirectSettings
@@ -25,9 +24,6 @@ from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
-
-MemoriesOf = Callable[[Request], Awaitable[Sequence[Memory]]]
-"""Returns the memories that may be shown where a request was made."""
 
 
 def bound_to(request: Request) -> str | None:
@@ -41,7 +37,6 @@ class RunLoader:
 
     stores: Stores
     conversation: Conversation
-    memories_of: MemoriesOf
     images: bool
     direct: DirectSettings
 
@@ -86,7 +81,6 @@ class RunLoader:
         )
         request_item = prompts.request_message(request, news.files, images=self.images)
         notes = (
-            *await self._memories(request, caller),
             *await _opening(parts, caller),
             *await self._answer_style(request),
             *tool_hints(request, catalogue, caller.acquired),
@@ -106,12 +100,6 @@ class RunLoader:
             also=self.stores.direct.building_on(request.thread_key, earlier.threads),
         )
         return state, caller
-
-    async def _memories(self, request: Request, caller: CallerState) -> tuple[Item, ...]:
-        """Return a message with the memories; none after the beginning of a conversation."""
-        if caller.previous_response_id:
-            return ()
-        return prompts.memories_message(await self.memories_of(request))
 
     async def _answer_style(self, request: Request) -> tuple[Item, ...]:
         """Return a message with the asker's preferred style of answers, if any."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bot.core.approvals import Decision, Verdict
-from bot.core.memory import Memory, MemoryScope
 from bot.dev.model import Script, call, finish
 from bot.features.memories.scoped import ScopedMemories
+from bot.features.memories.store import MemoryStore
 from bot.store import Stores
+from bot.toolkit import Memory, MemoryScope
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
 
@@ -17,7 +18,7 @@ DIRECT = {"channel": "D1", "thread": "9.0", "ts": "9.0"}
 
 async def kept(stores: Stores, scope: MemoryScope, holder: str, text: str, by: str = "U1") -> str:
     memory = Memory(scope=scope, text=text, by=by)
-    await stores.memories.add(holder, memory, most=999)
+    await MemoryStore.of(stores).add(holder, memory, most=999)
     return memory.id
 
 
@@ -72,7 +73,7 @@ async def test_only_who_had_it_remembered_has_it_forgotten(stores: Stores) -> No
     bot = await using(stores, call("forget", {"id": mine}), call("forget", {"id": theirs}))
     assert "Mine." in bot.outputs(2)[0]
     assert "Somebody else had that remembered" in bot.outputs(3)[0]
-    left = await ScopedMemories(stores.memories).known_to(asked("?"))
+    left = await ScopedMemories(MemoryStore.of(stores)).known_to(asked("?"))
     assert [each.text for each in left] == ["Theirs."]
 
 
@@ -89,7 +90,7 @@ async def test_an_admin_has_it_forgotten_whoever_had_it_remembered(stores: Store
     assert [each.title for each in bot.board.asked][1:] == [
         "Forget for everybody: The code is 1234."
     ]
-    assert await ScopedMemories(stores.memories).known_to(asked("?")) == []
+    assert await ScopedMemories(MemoryStore.of(stores)).known_to(asked("?")) == []
 
 
 async def test_too_much_to_remember_is_said_to_the_model(stores: Stores) -> None:
@@ -109,5 +110,5 @@ async def test_what_is_remembered_already_is_not_kept_twice(stores: Stores) -> N
     """Regenerate asks for the same once more."""
     again = [call("remember", {"text": text}) for text in ("Ada likes tea.", "Ada  likes tea.")]
     bot = await using(stores, *again, **DIRECT)
-    [kept] = await stores.memories.all(MemoryScope.USER, "T1:U1")
+    [kept] = await MemoryStore.of(stores).all(MemoryScope.USER, "T1:U1")
     assert bot.outputs()[0].startswith(f"Remembered as {kept.id}.")

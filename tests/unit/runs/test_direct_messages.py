@@ -10,12 +10,13 @@ from redis.asyncio import Redis
 
 from bot.core.approvals import Decision, Verdict
 from bot.core.errors import ModelErrorKind
-from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.dev.model import ModelRequest, Reply, Script, call, finish
+from bot.features.memories.store import MemoryStore
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.store import Stores
+from bot.toolkit import Memory, MemoryScope
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_on, bot_with
 
@@ -218,7 +219,7 @@ async def test_a_failed_question_is_known_and_one_that_is_asked_again_knows_the_
 async def test_nothing_is_known_of_before_a_memory_was_forgotten(stores: Stores) -> None:
     """An answer may have repeated it, also the one that forgot it."""
     memory = Memory(scope=MemoryScope.USER, text="Ada earns 1234.", by="U1")
-    await stores.memories.add("T1:U1", memory, most=9)
+    await MemoryStore.of(stores).add("T1:U1", memory, most=9)
     forget = call("forget", {"id": memory.id})
     acquire = call("acquire_tools", {"names": ["forget"]})
     earns = finish(answer("You earn 1234."))

@@ -18,7 +18,6 @@ from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.feedback import Feedback
 from bot.core.lessons import Lesson
-from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.schedule import Schedule
@@ -49,6 +48,7 @@ from bot.store import (
     ScheduleStore,
     open_stores,
 )
+from bot.store.embedded import embedded_redis
 from bot.store.workspaces.lessons import Change
 
 
@@ -226,16 +226,6 @@ class NoMessages(ScheduledMessageStore):
         return []
 
 
-class NoMemories:
-    """Nothing is remembered of anybody."""
-
-    async def all(self, _scope: MemoryScope, _holder: str) -> list[Memory]:
-        return []
-
-    async def forget(self, _scope: MemoryScope, _holder: str, _memory: str) -> bool:
-        return False
-
-
 class Decisions:
     """What people who run the bot decided."""
 
@@ -374,7 +364,6 @@ async def wired(
         "pause": NeverPaused(),
         "schedules": NoSchedules(),
         "scheduled_messages": NoMessages(),
-        "memories": NoMemories(),
         "preferences": Decisions(),
         "channels": Decisions(),
         "mcp": Decisions(),
@@ -382,7 +371,8 @@ async def wired(
     async with (
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
         Background() as background,
-        open_stores("unix:///nowhere") as stores,
+        embedded_redis(None) as url,
+        open_stores(url) as stores,
         EventRetries.open() as retries,
     ):
         slack = Slack.with_clients(clients, await identify(clients.reads))

@@ -9,7 +9,6 @@ import pytest
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap, Pause
 from bot.core.findings import EvidenceMode
-from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.schedule import Schedule
@@ -17,6 +16,7 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.features.accounts.slack.messages import code_modal, link_modal, paste_modal
+from bot.features.memories.home import memory_blocks
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.context.own_schedules import MOST
@@ -37,6 +37,7 @@ from bot.slack.ui.modals import (
 )
 from bot.slack.ui.outcome import render
 from bot.text.translation import reader
+from bot.toolkit import Memory, MemoryScope
 from tests.catalogues import LANGUAGES
 from tests.unit.slack.judge import accept_view
 from tests.unit.slack.rig import NO_CHOICE, Rig, listening, nothing_used
@@ -503,7 +504,7 @@ def test_every_modal_is_one_that_slack_takes(locale):
 async def test_the_home_tab_is_one_that_slack_takes(locale):
     used = await nothing_used("T1", "U1")
     with reader(locale):
-        accept_view(home_view("Answer Bot", used, Preferences(), [], [], [], None), "home")
+        accept_view(home_view("Answer Bot", used, Preferences(), [], [], None), "home")
         pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
         known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
         where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
@@ -515,7 +516,14 @@ async def test_the_home_tab_is_one_that_slack_takes(locale):
         waits = {"team": "T1", "user": "U1", "channel": "C1", "text": "&lt;" * 999, "post_at": 1}
         later = [ScheduledMessage.model_validate(waits) for _ in range(90)]
         shown = home_view(
-            "Answer Bot", used, own, known, everybodys[:MOST], later, board, pause=pause
+            "Answer Bot",
+            used,
+            own,
+            everybodys[:MOST],
+            later,
+            board,
+            pause=pause,
+            sections=memory_blocks(known, may_ask=True),
         )
         accept_view(shown, "home")
         few = ModelChoice(name="x" * 30, model="m" * 200, effort="high")

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from bot.core.budgets import Account, Budget, Pause, Spent
-from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.dev.workspace.blocks import check_view
+from bot.features.memories.home import FORGET, memory_blocks
 from bot.mcp import McpServer, ServerStatus
 from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.access import Policy
@@ -23,7 +23,6 @@ from bot.runs.policy.preferences import Preferences
 from bot.slack.intake.home.channel_form import RESET
 from bot.slack.intake.home.view import (
     CHANNEL,
-    FORGET,
     PAUSE,
     RESUME,
     SETTINGS,
@@ -33,6 +32,7 @@ from bot.slack.intake.home.view import (
 from bot.slack.ui.modals import ASK_ABOUT
 from bot.store import Position, open_stores
 from bot.text.translation import reader
+from bot.toolkit import Memory, MemoryScope
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
@@ -280,7 +280,16 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     style = Preferences(style="<&>" * 160)
     account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
     usage = [BudgetUse(Position(account, Spent(), None), None)]
-    view = home_view("Bot", usage, style, many, later, waiting, board, "en-US", pause=pause)
+    view = home_view(
+        "Bot",
+        usage,
+        style,
+        later,
+        waiting,
+        board,
+        pause=pause,
+        sections=memory_blocks(many, may_ask=True),
+    )
     check_view(view, "home")
     assert "the newest 40 of 90." in str(view)
 
@@ -300,7 +309,7 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
         for holder in holders
     ]
     board = AdminView(Budgets(), spent, {}, [], [])
-    shown = str(home_view("Bot", [], Preferences(), [], [], [], board, "en-US"))
+    shown = str(home_view("Bot", [], Preferences(), [], [], board, "en-US"))
     assert f"<@{BEN}>: $0.00, 0 tokens today" in shown
     assert "Workflow steps: $0.00, 0 tokens today" in shown
     assert "<@workflow>" not in shown
@@ -315,6 +324,6 @@ def test_why_a_server_has_no_tools_is_in_the_language_of_the_admin() -> None:
     down = [ServerStatus("gone", error="cannot be reached")]
     board = AdminView(Budgets(), [], {}, down, [], [])
     with reader("de-DE"):
-        view = str(home_view("Bot", [], Preferences(), [], [], [], board))
+        view = str(home_view("Bot", [], Preferences(), [], [], board))
     assert "ist nicht erreichbar" in view
     assert "cannot be reached" not in view

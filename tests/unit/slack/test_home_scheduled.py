@@ -8,15 +8,16 @@ from functools import partial
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.audit import AuditKind
-from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN
+from bot.features.memories.home import FORGET, memory_blocks
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.home.view import FORGET, AdminView, home_view
+from bot.slack.intake.home.view import AdminView, home_view
 from bot.slack.ui.schedules import CANCEL, CANCEL_MESSAGE
 from bot.store import Stores, open_stores
+from bot.toolkit import Memory, MemoryScope
 from tests.security.judge import links
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
@@ -131,7 +132,10 @@ def test_whatever_ends_something_in_home_asks_first() -> None:
     message = ScheduledMessage.model_validate({**where, "post_at": 4_000_000_000})
     memory = Memory(scope=MemoryScope.USER, text="Likes tea", by=BEN)
     board = AdminView(Budgets(), [], {}, [], [schedule])
-    view = home_view("Bot", [], Preferences(), [memory], [schedule], [message], board, "en-US")
+    forgetting = memory_blocks([memory], may_ask=True)
+    view = home_view(
+        "Bot", [], Preferences(), [schedule], [message], board, "en-US", sections=forgetting
+    )
     buttons = [block["accessory"] for block in view["blocks"] if "accessory" in block]
     asks = [
         (each["action_id"], each["confirm"]["title"]["text"], each["confirm"]["text"]["text"])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from bot.core.errors import NotPermitted
-from bot.core.memory import Memory, MemoryScope
 from bot.features.accounts.account import AccountView
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
@@ -23,17 +21,6 @@ from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.text.translation import reader
-
-
-class Memories(Protocol):
-    """A store of what people asked the bot to remember."""
-
-    async def all(self, scope: MemoryScope, holder: str) -> Sequence[Memory]:
-        """Return all memories of a holder, oldest first."""
-
-    async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
-        """Delete a memory; return whether it existed."""
-
 
 UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]
 """Return the budget standings of a person (team, user)."""
@@ -59,7 +46,6 @@ class HomeTab:
     usage_of: UsageOf
     admin: Admin
     lessons: LessonDesk
-    memories: Memories
     schedules: WorkspaceSchedules
     messages: WaitingMessages
     preferences: PreferenceBook
@@ -70,10 +56,6 @@ class HomeTab:
     def refresh(self, user: str, *, choice: str = CHOICE) -> None:
         """Publish a person's tab soon, in the background. `choice` is passed to `home_view`."""
         self.background.start(self._publish_in_order(user, choice), "Home tab")
-
-    async def forget(self, user: str, memory_id: str) -> None:
-        """Delete a memory that the person had stored about themselves."""
-        await self.memories.forget(MemoryScope.USER, self._holder(user), memory_id)
 
     async def _publish_in_order(self, user: str, choice: str) -> None:
         """Publish one tab at a time per person, so that old data never overwrites newer data."""
@@ -89,7 +71,6 @@ class HomeTab:
             self.identity.name,
             await self.usage_of(team, user),
             preferences,
-            await self.memories.all(MemoryScope.USER, self._holder(user)),
             await self.schedules.of(user),
             await self.messages.of(user),
             await self._board(user),
@@ -117,6 +98,3 @@ class HomeTab:
         except NotPermitted as refusal:
             return str(refusal)
         return ""
-
-    def _holder(self, user: str) -> str:
-        return f"{self.identity.team}:{user}"

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.core.budgets import Budget, Pause
-from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.features.accounts.account import AccountView
@@ -19,7 +18,7 @@ from bot.runs.policy.preferences import Preferences
 from bot.slack.intake.home.lesson_list import LessonList, lesson_blocks
 from bot.slack.intake.workflow_step import WORKFLOW
 from bot.slack.ui import home_words, words
-from bot.slack.ui.buttons import with_confirmation, with_label
+from bot.slack.ui.buttons import with_confirmation
 from bot.slack.ui.links import escape_mrkdwn
 from bot.slack.ui.parts import Block, context, shortened, text_object
 from bot.slack.ui.schedules import all_schedules, own_scheduled
@@ -27,8 +26,7 @@ from bot.text.translation import translated
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
 CHOICE = "channel_choice"
-FORGET, SETTINGS = "forget_memory", "change_settings"
-_MAX_MEMORIES = 40  # a Home tab has at most 100 blocks
+SETTINGS = "change_settings"
 _MAX_ACCOUNTS = 5  # listed per budget
 _MAX_CHANNELS = 30
 
@@ -60,7 +58,6 @@ def home_view(
     name: str,
     usage: Sequence[BudgetUse],
     preferences: Preferences,
-    memories: Sequence[Memory],
     schedules: Sequence[Schedule],
     messages: Sequence[ScheduledMessage],
     board: AdminView | None,
@@ -85,10 +82,9 @@ def home_view(
         _header(home_words.HOME_HELLO(name=name)),
         *([_section(_paused(pause))] if pause else []),
         *(_refused(refusal) if refusal else instructions),
-        *_memories(memories, may_ask=not refusal),
+        *sections,
         *own_accounts(accounts),
         *own_scheduled(schedules, messages),
-        *sections,
         *(_board(board, pause, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
@@ -117,17 +113,6 @@ def _refused(refusal: str) -> list[Block]:
     return [_section(escape_mrkdwn(refusal)), context(home_words.HOME_REFUSED()).block]
 
 
-def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
-    heading: list[Block] = [{"type": "divider"}, _header(home_words.HOME_MEMORIES())]
-    if not memories:
-        how = f" {home_words.HOME_REMEMBER()}" if may_ask else ""
-        return [*heading, context(home_words.HOME_NO_MEMORIES() + how).block]
-    shown = memories[-_MAX_MEMORIES:]
-    newest = home_words.NEWEST_MEMORIES(shown=len(shown), count=len(memories))
-    more = [context(newest).block] if len(memories) > len(shown) else []
-    return [*heading, *map(_memory, shown), *more]
-
-
 def _usage(usage: Sequence[BudgetUse]) -> list[Block]:
     used = "\n".join(_line(home_words.USED[each.budget](), used_of(each)) for each in usage)
     return [
@@ -150,24 +135,6 @@ def _settings(preferences: Preferences, model: str) -> list[Block]:
     change = {"type": "button", "action_id": SETTINGS, "text": text_object(home_words.CHANGE())}
     shown = {**_section("\n".join(lines)), "accessory": change}
     return [{"type": "divider"}, _header(home_words.HOME_SETTINGS()), shown]
-
-
-def _memory(memory: Memory) -> Block:
-    forget = {
-        "type": "button",
-        "action_id": FORGET,
-        "text": text_object(home_words.FORGET()),
-        "value": memory.id,
-    }
-    sure = {"yes": home_words.FORGET_IT(), "no": home_words.KEEP_IT()}
-    return {
-        "type": "section",
-        "block_id": memory.id,
-        "text": text_object(memory.text),
-        "accessory": with_confirmation(
-            with_label(forget, memory.text), home_words.FORGET_TITLE(), memory.text, **sure
-        ),
-    }
 
 
 def _board(board: AdminView, pause: Pause | None, choice: str) -> list[Block]:

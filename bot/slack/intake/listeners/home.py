@@ -16,7 +16,7 @@ from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.membership import ChannelMembership
 from bot.slack.edge.payloads import value_of
 from bot.slack.intake.home.publish import HomeTab
-from bot.slack.intake.home.view import FORGET, PAUSE, RESUME, suggested_prompts
+from bot.slack.intake.home.view import PAUSE, RESUME, suggested_prompts
 from bot.slack.ui import home_words
 from bot.slack.ui.modals import notice_modal
 from bot.slack.ui.open_modal import open_modal
@@ -61,13 +61,6 @@ def register(app: AsyncApp, home: HomeTab, access: ChannelMembership) -> None:
 
 def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
     """Listen to the buttons of the Home tab, which is published again after each press."""
-
-    @app.action(FORGET)
-    async def forgotten(body: Body, action: Body, ack: AsyncAck) -> None:
-        user = body["user"]["id"]
-        await home.forget(user, value_of(action))
-        home.refresh(user)
-        await ack()
 
     @app.action(CANCEL_SCHEDULE)
     async def cancelled(body: Body, action: Body, ack: AsyncAck) -> None:
