@@ -230,8 +230,8 @@ async def query_json(
     table = await tables.save(
         columns, rows, name=f"from {artifact.name}", left_out=artifact.left_out
     )
-    output = await tables.shown(table, compact=True)
-    return ToolResult(f"{output}\n{output}", handles=(table.handle,))
+    about_table = await tables.shown(table, compact=True)
+    return ToolResult(f"{about_table}\n{output}", handles=(table.handle,))
 
 
 async def _text(handle: str, artifacts: Artifacts) -> tuple[Artifact, str]:
