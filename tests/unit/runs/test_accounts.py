@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from bot.agent.events import ToolEnded
@@ -13,6 +14,7 @@ from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.dev.model import ModelRequest, Reply, Script, calls, finish
 from bot.features.accounts.account import AccountOwner, AccountState, AccountView
+from bot.features.accounts.run_part import AccountsPart
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.requeue import Requeue
@@ -27,7 +29,7 @@ SECRETS = {ADA: "Ada's raise is 7 %", BEN: "Ben plans to leave"}
 
 @dataclass
 class Accounts:
-    """Who is connected, as `bot.mcp.accounts` would tell."""
+    """Who is connected, as the store of accounts would tell."""
 
     states: dict[str, AccountState] = field(default_factory=dict)
 
@@ -99,7 +101,8 @@ async def ended(
 
 
 def with_accounts(bot: Bot, accounts: Accounts) -> None:
-    bot.runner = bot.runner.with_deps(accounts=accounts)
+    *parts, _ = bot.runner.deps.parts
+    bot.runner = bot.runner.with_deps(parts=(*parts, partial(AccountsPart, accounts)))
 
 
 async def test_it_waits_for_the_account_then_for_who_may_see_it(stores: Stores) -> None:
