@@ -43,10 +43,10 @@ def ask(
     missing = [str(path) for path in files if not path.is_file()]
     if missing:
         raise ConfigurationError(f"--file: there is no file {', '.join(missing)}.")
-    given = read_schema(schema) if schema else None
+    response_schema = read_schema(schema) if schema else None
     settings = configured()
     logs.quiet()  # `--stream` shows progress instead
     answering = ask_once(
-        settings, question, files, given, as_json=as_json, stream=stream, dry_run=dry_run
+        settings, question, files, response_schema, as_json=as_json, stream=stream, dry_run=dry_run
     )
     raise typer.Exit(exit_code(asyncio.run(answering)))

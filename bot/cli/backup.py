@@ -105,6 +105,6 @@ async def put_back(
         )
     if done.approvals:
         lines.append(f"{counted(done.approvals, 'approval')} will be asked for again.")
-    lines += [f"! Not asked, as its time has passed: {each}" for each in done.missed]
+    lines += [f"! Not asked, as its time has passed: {request}" for request in done.missed]
     lines.append("People who were erased since then are back: run `bot erase` for them again.")
     return lines

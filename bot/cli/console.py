@@ -123,10 +123,10 @@ async def anybody(_user: str) -> bool:
 
 async def _ask_about_call(approval: Approval) -> Decision:
     """Show the call; y or yes approves it, anything else denies it."""
-    shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
+    arguments = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
     title, tool = escaped(approval.title), escaped(approval.tool)
     warning = "This may delete or overwrite something.\n" if approval.destructive else ""
-    typed = await typed_line(f"\n{title}\n{tool} {shown}\n{warning}Approve? [y/N] ")
+    typed = await typed_line(f"\n{title}\n{tool} {arguments}\n{warning}Approve? [y/N] ")
     yes = typed.strip().lower() in ("y", "yes")
     return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
 
@@ -220,7 +220,7 @@ def as_text(outcome: Outcome) -> str:
         parts.append("\n".join(f"- {step}" for step in outcome.found))
     if outcome.rehearsed:
         left_out = (
-            f"- {each.title}: {each.tool} {_json(each.arguments)}" for each in outcome.rehearsed
+            f"- {call.title}: {call.tool} {_json(call.arguments)}" for call in outcome.rehearsed
         )
         parts.append("Dry run, so this was not done:\n" + "\n".join(left_out))
     totals = outcome.totals

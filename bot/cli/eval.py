@@ -86,7 +86,7 @@ def _evaluated(
 ) -> Evaluation:
     from bot.evals.cases import read_cases
 
-    cases = [each for each in read_cases(places) if only is None or only in each.name]
+    cases = [case for case in read_cases(places) if only is None or only in case.name]
     if not cases:
         raise ConfigurationError(f"--only {only}: no case name contains this.")
     settings = configured()

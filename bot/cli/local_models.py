@@ -60,9 +60,9 @@ async def _json(reply: aiohttp.ClientResponse) -> Any:
 def _names(body: object) -> list[str]:
     listed = body.get("data") if isinstance(body, dict) else None
     models = listed if isinstance(listed, list) else []
-    ids = [each.get("id") for each in models if isinstance(each, dict)]
+    ids = [model.get("id") for model in models if isinstance(model, dict)]
     return [
-        each
-        for each in ids
-        if isinstance(each, str) and _PLAIN_NAME.fullmatch(each) and "embed" not in each
+        model_id
+        for model_id in ids
+        if isinstance(model_id, str) and _PLAIN_NAME.fullmatch(model_id) and "embed" not in model_id
     ]

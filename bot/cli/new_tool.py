@@ -151,17 +151,17 @@ def _check_free(module: str, tool: str, *files: Path) -> None:
 
     The tools are looked for in the text of the files: loading all of them takes seconds.
     """
-    for each in files:
-        if each.exists():
-            raise ConfigurationError(f"{each} exists, and is not overwritten. Choose another name.")
+    for file in files:
+        if file.exists():
+            raise ConfigurationError(f"{file} exists, and is not overwritten. Choose another name.")
     if importlib.util.find_spec(module):
         raise ConfigurationError(
             f"There is a module {module} already, which tests would import instead. Choose another "
             f"name, such as our_{module}."
         )
-    for each in (*own_folder().glob("*.py"), *files[0].parent.glob("*.py")):
-        if f"def {tool}(" in each.read_text("utf-8", errors="replace"):
-            raise ConfigurationError(f"There is a tool {tool} in {each}. Choose another name.")
+    for file in (*own_folder().glob("*.py"), *files[0].parent.glob("*.py")):
+        if f"def {tool}(" in file.read_text("utf-8", errors="replace"):
+            raise ConfigurationError(f"There is a tool {tool} in {file}. Choose another name.")
 
 
 def _write(path: Path, text: str) -> None:

@@ -136,7 +136,7 @@ def audit(
     )
     report = asyncio.run(reading)
     _print(report.lines, as_json=as_json)
-    notes = (*(f"! {each}" for each in report.problems), *report.notes)
+    notes = (*(f"! {problem}" for problem in report.problems), *report.notes)
     print_lines(notes, to_stderr=True)
     if report.problems:
         raise typer.Exit(1)

@@ -124,9 +124,9 @@ class _Signals:
         self._ending = False
         self._hung_up = False
         self._news = asyncio.Event()
-        for each in ending_signals():
-            is_reload = reloads and each is signal.SIGHUP
-            self._loop.add_signal_handler(each, self._hang_up if is_reload else self._end)
+        for signal_number in ending_signals():
+            is_reload = reloads and signal_number is signal.SIGHUP
+            self._loop.add_signal_handler(signal_number, self._hang_up if is_reload else self._end)
 
     def _end(self) -> None:
         if self._ending and self._main:

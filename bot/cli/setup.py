@@ -40,7 +40,7 @@ def doctor(
     quiet_connections()
     checks = asyncio.run(examine_deployment(settings) if running else examine(settings))
     print_report(checks)
-    raise typer.Exit(any(each.level is Level.PROBLEM for each in checks))
+    raise typer.Exit(any(check.level is Level.PROBLEM for check in checks))
 
 
 def manifest(
@@ -133,20 +133,20 @@ def _tool_lines(states: ToolStates) -> list[str]:
     from bot.app.tool_states import names_by
 
     catalogue = states.catalogue
-    sizes = {each.name: len(json.dumps(each.definition())) for each in catalogue.tools}
+    sizes = {tool.name: len(json.dumps(tool.definition())) for tool in catalogue.tools}
     wide = max(map(len, sizes))
     lines = [f"{'name':<{wide}} {'group':<12} {'kind':<9} {'bytes':>6}  summary"]
-    for each in catalogue.tools:
-        kind = "core" if each.core else "on demand"
-        kind = "off" if each.name in states.off else kind
-        kind = "broken" if each.name in states.broken else kind
-        change = "; makes changes" if each.mutates else ""
-        change = "; makes changes, after approval" if each.sensitive else change
+    for tool in catalogue.tools:
+        kind = "core" if tool.core else "on demand"
+        kind = "off" if tool.name in states.off else kind
+        kind = "broken" if tool.name in states.broken else kind
+        change = "; makes changes" if tool.mutates else ""
+        change = "; makes changes, after approval" if tool.sensitive else change
         lines.append(
-            f"{each.name:<{wide}} {each.group:<12} {kind:<9} {sizes[each.name]:>6}  "
-            f"{each.summary}{change}"
+            f"{tool.name:<{wide}} {tool.group:<12} {kind:<9} {sizes[tool.name]:>6}  "
+            f"{tool.summary}{change}"
         )
-    first = sum(len(json.dumps(each)) for each in catalogue.always)
+    first = sum(len(json.dumps(definition)) for definition in catalogue.always)
     total = sum(sizes.values())
     lines += [
         "",

@@ -93,8 +93,8 @@ async def _answered(request: Request, runner: Runner, stores: Stores) -> Outcome
     await stores.mailbox.submit(
         request, event_id=request.id
     )  # only a queued request can be stopped
-    for each in ending_signals():
-        loop.add_signal_handler(each, interrupted)
+    for signal_number in ending_signals():
+        loop.add_signal_handler(signal_number, interrupted)
     outcome = await runner.answer(request)
     await asyncio.gather(*stopping)
     return outcome

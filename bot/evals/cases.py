@@ -65,18 +65,18 @@ class Fact(BaseModel):
     @model_validator(mode="after")
     def _is_one(self) -> Fact:
         ways = (self.text, self.regex, self.number, self.any_of or None)
-        if sum(each is not None for each in ways) != 1:
+        if sum(way is not None for way in ways) != 1:
             raise ValueError("a fact is one of text, regex, number and any_of")
         return self
 
     def is_in(self, words: str) -> bool:
         """Return whether `words` state the fact."""
         if self.any_of:
-            return any(each.is_in(words) for each in self.any_of)
+            return any(fact.is_in(words) for fact in self.any_of)
         if self.regex is not None:
             return self.regex.search(words) is not None
         if self.number is not None:
-            return any(abs(each - self.number) <= self._tolerance for each in _numbers(words))
+            return any(abs(number - self.number) <= self._tolerance for number in _numbers(words))
         return _plain(self.text or "") in _plain(words)
 
     @property
@@ -117,21 +117,21 @@ def _plain(words: str) -> str:
 
 def _numbers(words: str) -> Iterator[float]:
     """Yield every number in the text, alone and multiplied by its unit ("1.2 million")."""
-    for found in _NUMBER.finditer(words):
-        value = float(re.sub(r"[^\d.]", "", found[0]))
-        value = -value if found[0][0] in "-−" else value
+    for match in _NUMBER.finditer(words):
+        value = float(re.sub(r"[^\d.]", "", match[0]))
+        value = -value if match[0][0] in "-−" else value
         yield value
-        if scale := _SCALE.match(words, found.end()):
+        if scale := _SCALE.match(words, match.end()):
             yield value * _SCALES[scale[1][0].lower()]
 
 
 def _in_case_folder(path: Path, info: ValidationInfo) -> Path:
     """Return `path` within the folder of the case, which is the context of the validation."""
     assert isinstance(info.context, Path)  # noqa: S101 - `read_cases` passes it
-    found = info.context / path
-    if not found.is_file():
+    file = info.context / path
+    if not file.is_file():
         raise ValueError(f"there is no file {path}")
-    return found
+    return file
 
 
 def _response_type(name: str) -> str:
@@ -246,13 +246,13 @@ def read_cases(places: Iterable[Path]) -> list[Case]:
     Raises ConfigurationError for a missing or wrong file, and for two cases of the same name or
     question.
     """
-    found = [each for place in places for file in _files(place) for each in _read(file)]
-    names = [case.name for case in found]
-    questions = [text for case in found for text in (*case.before, case.question)]
+    cases = [case for place in places for file in _files(place) for case in _read(file)]
+    names = [case.name for case in cases]
+    questions = [text for case in cases for text in (*case.before, case.question)]
     for kind, values in (("name", names), ("question", questions)):
-        if twice := next((each for each in values if values.count(each) > 1), None):
+        if twice := next((value for value in values if values.count(value) > 1), None):
             raise ConfigurationError(f"Two cases have the {kind} {twice!r}; each needs its own.")
-    return found
+    return cases
 
 
 def _files(place: Path) -> list[Path]:
@@ -281,9 +281,9 @@ def _read(file: Path) -> list[Case]:
 def _error_text(file: Path, root: yaml.Node | None, error: ValidationError) -> str:
     """Return the first error as text; a misspelt key before the key that is missing because of it."""
     errors = error.errors()
-    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
+    first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     where = first["loc"]
-    field = ".".join(str(each) for each in where[1:]) or "the file"
+    field = ".".join(str(key) for key in where[1:]) or "the file"
     problem = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         keys = _keys(where[:-1])
@@ -295,7 +295,7 @@ def _error_text(file: Path, root: yaml.Node | None, error: ValidationError) -> s
 
 def _keys(where: Sequence[Any]) -> list[str]:
     """Return the keys that are allowed at a location."""
-    part = next((_PARTS[each] for each in reversed(where) if each in _PARTS), Case)
+    part = next((_PARTS[key] for key in reversed(where) if key in _PARTS), Case)
     return [field.alias or name for name, field in part.model_fields.items()]
 
 

@@ -33,7 +33,9 @@ def conversation_of(case: Case) -> tuple[MemoryConversation, tuple[FileRef, ...]
 
 
 def _messages(made: MemoryConversation, messages: Iterable[Said]) -> list[ThreadMessage]:
-    return [_message(each, n, _attach(made, each.files)) for n, each in enumerate(messages)]
+    return [
+        _message(message, n, _attach(made, message.files)) for n, message in enumerate(messages)
+    ]
 
 
 def _attach(made: MemoryConversation, paths: Sequence[Path]) -> tuple[FileRef, ...]:
@@ -80,5 +82,5 @@ class CaseWebSearch:
     pages: Mapping[str, str]
 
     async def search(self, wanted: Search) -> list[WebResult]:
-        found = [WebResult(title=url, url=url, excerpt=text) for url, text in self.pages.items()]
-        return found[: wanted.limit]
+        pages = [WebResult(title=url, url=url, excerpt=text) for url, text in self.pages.items()]
+        return pages[: wanted.limit]

@@ -85,9 +85,11 @@ class Walkthroughs:
         the items before it, and those since. Raises ApiError when the conversation has the question of no case."""
         for number, item in reversed(list(enumerate(request.items))):
             text = item_text(item) if item.get("role") == "user" else ""
-            if found := [each for each in (*self._cases, *self._before) if each in text]:
+            if questions := [
+                question for question in (*self._cases, *self._before) if question in text
+            ]:
                 # An edited question is followed by its earlier text.
-                first = min(found, key=lambda each: (text.index(each), -len(each)))
+                first = min(questions, key=lambda each: (text.index(each), -len(each)))
                 return self._cases.get(first), request.items[:number], request.items[number:]
         raise test_error(f"no case has this question: {request.last_words!r}")
 
@@ -98,10 +100,10 @@ def _result(
     """Return the arguments of `complete_task`. Without sources of its own, the answer cites what the
     tools read."""
     schema = next(tool for tool in request.tools if tool.get("name") == _COMPLETE)["parameters"]
-    found = dict.fromkeys(pair for text in outputs for pair in _SOURCE.findall(text))
-    sources = [{"title": title, "url": url or None, "supports": "All."} for title, url in found]
+    titles = dict.fromkeys(pair for text in outputs for pair in _SOURCE.findall(text))
+    sources = [{"title": title, "url": url or None, "supports": "All."} for title, url in titles]
     if not isinstance(answer, dict):
-        text_field = next((each for each in _TEXT_FIELDS if each in schema["properties"]), "")
+        text_field = next((field for field in _TEXT_FIELDS if field in schema["properties"]), "")
         answer = {text_field: "\n".join(outputs) if answer is None else answer}
     return fill(schema, {"sources": sources} | answer)
 
@@ -112,9 +114,9 @@ def _with_handles(value: Any, outputs: list[str], earlier: list[str]) -> Any:
     "$0" is the last handle that was named before the question: the one in `earlier`, if any.
     """
     if isinstance(value, dict):
-        return {key: _with_handles(each, outputs, earlier) for key, each in value.items()}
+        return {key: _with_handles(item, outputs, earlier) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_handles(each, outputs, earlier) for each in value]
+        return [_with_handles(item, outputs, earlier) for item in value]
     if not isinstance(value, str):
         return value
     found = dict.fromkeys(handle for text in outputs for handle in _HANDLE.findall(text))

@@ -39,9 +39,9 @@ def _ending(case: Case, outcome: Outcome) -> Iterator[str]:
     if outcome.status is not case.expect.status and not cut:
         note = f" ({outcome.note})" if outcome.note else ""
         yield f"ended {outcome.status}: {outcome.stop_reason}{note}"
-    wanted = GIVEN if case.response_schema is not None else case.response
-    if outcome.result is not None and outcome.response_type != wanted:
-        yield f"returned {outcome.response_type}, not {wanted}"
+    response_type = GIVEN if case.response_schema is not None else case.response
+    if outcome.result is not None and outcome.response_type != response_type:
+        yield f"returned {outcome.response_type}, not {response_type}"
 
 
 def _tools(case: Case, used: Sequence[str], begun: Sequence[str]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _words(case: Case, outcome: Outcome) -> Iterator[str]:
         if fact.is_in(text):
             yield f"says {fact}"
     sources = (outcome.result or {}).get("sources") or []
-    cited = " ".join(f"{each['title']} {each['url']}" for each in sources).casefold()
+    cited = " ".join(f"{source['title']} {source['url']}" for source in sources).casefold()
     for title in case.expect.cites:
         if title.casefold() not in cited:
             yield f"does not cite {title}"
@@ -113,18 +113,18 @@ class Evaluation(BaseModel):
 
     @property
     def passed(self) -> bool:
-        return all(each.passed for each in self.results)
+        return all(result.passed for result in self.results)
 
     @property
     def figures(self) -> FigureCounts:
         """Where the figures of all answers come from."""
-        return sum((each.figures for each in self.results), FigureCounts())
+        return sum((result.figures for result in self.results), FigureCounts())
 
     def worse_than(self, before: Evaluation) -> list[str]:
         """Return the names of cases that passed a larger share of their runs in `before`."""
         was = before.by_case()
         now = self.by_case()
-        return [name for name, each in now.items() if name in was and each.share < was[name].share]
+        return [name for name, case in now.items() if name in was and case.share < was[name].share]
 
 
 class CaseSummary:
@@ -133,22 +133,22 @@ class CaseSummary:
     def __init__(self, runs: Sequence[CaseResult]) -> None:
         self.runs = runs
         count = len(runs)
-        totals = [each.totals for each in runs]
-        self.passed = sum(each.passed for each in runs)
+        totals = [run.totals for run in runs]
+        self.passed = sum(run.passed for run in runs)
         self.share = self.passed / count
-        self.turns = sum(each.turns for each in totals) / count
-        self.tool_calls = sum(each.tool_calls for each in totals) / count
-        self.tokens = sum(each.input_tokens + each.output_tokens for each in totals) / count
-        self.seconds = sum(each.seconds for each in totals) / count
-        self.claims = sum(each.claims for each in runs)
-        self.untraced = sum(len(each.untraced) for each in runs)
-        costs = [each.cost for each in totals]
-        self.cost = None if None in costs else sum(each or 0.0 for each in costs) / count
+        self.turns = sum(total.turns for total in totals) / count
+        self.tool_calls = sum(total.tool_calls for total in totals) / count
+        self.tokens = sum(total.input_tokens + total.output_tokens for total in totals) / count
+        self.seconds = sum(total.seconds for total in totals) / count
+        self.claims = sum(run.claims for run in runs)
+        self.untraced = sum(len(run.untraced) for run in runs)
+        costs = [total.cost for total in totals]
+        self.cost = None if None in costs else sum(cost or 0.0 for cost in costs) / count
 
     @property
     def why(self) -> str:
         """All reasons for failures, each once."""
-        return "; ".join(dict.fromkeys(reason for each in self.runs for reason in each.reasons))
+        return "; ".join(dict.fromkeys(reason for run in self.runs for reason in run.reasons))
 
 
 def read_evaluation(file: Path) -> Evaluation:
@@ -172,8 +172,8 @@ def print_results(evaluation: Evaluation, console: Console) -> None:
     for name in _FIGURES:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("why", overflow="fold")
-    for name, each in evaluation.by_case().items():
-        table.add_row(name, _verdict(each), *_figures(each), Text(escaped(each.why)))
+    for name, case in evaluation.by_case().items():
+        table.add_row(name, _verdict(case), *_figures(case), Text(escaped(case.why)))
     console.print(table)
     console.print(_sums(evaluation), soft_wrap=True)
 
@@ -186,13 +186,13 @@ def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> N
     for name in _FIGURES:
         table.add_column(name, justify="right", no_wrap=True)
     was, cases = before.by_case(), now.by_case()
-    for name in (each for each in cases if each in was):
+    for name in (case for case in cases if case in was):
         table.add_row(name, _change(was[name], cases[name]), *_changes(was[name], cases[name]))
     console.print(f"\n{before.model}, {before.at:%Y-%m-%d %H:%M} → {now.model}")
     console.print(table)
     for words, names in (
-        ("only before", [each for each in was if each not in cases]),
-        ("only now", [each for each in cases if each not in was]),
+        ("only before", [case for case in was if case not in cases]),
+        ("only now", [case for case in cases if case not in was]),
         ("worse", now.worse_than(before)),
         ("better", before.worse_than(now)),
     ):
@@ -220,12 +220,12 @@ def _figures(case: CaseSummary) -> list[str]:
 
 def _sums(evaluation: Evaluation) -> str:
     cases = evaluation.by_case().values()
-    totals = [each.totals for each in evaluation.results]
-    tokens = sum(each.input_tokens + each.output_tokens for each in totals)
-    passed = sum(each.passed == len(each.runs) for each in cases)
-    unknown = any(each.cost is None for each in totals)
-    cost = "unknown cost" if unknown else f"${sum(each.cost or 0 for each in totals):.4f}"
-    seconds = sum(each.seconds for each in totals)
+    totals = [result.totals for result in evaluation.results]
+    tokens = sum(total.input_tokens + total.output_tokens for total in totals)
+    passed = sum(case.passed == len(case.runs) for case in cases)
+    unknown = any(total.cost is None for total in totals)
+    cost = "unknown cost" if unknown else f"${sum(total.cost or 0 for total in totals):.4f}"
+    seconds = sum(total.seconds for total in totals)
     return (
         f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {counted(len(totals), 'run')} · "
         f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work\n{figures_line(evaluation.figures)}"

@@ -88,7 +88,7 @@ async def evaluate(
         if wrong := group.subgroup(ConfigurationError):
             raise wrong.exceptions[0] from None
         raise
-    return Evaluation(model=settings.openai_model, results=tuple(each.result() for each in runs))
+    return Evaluation(model=settings.openai_model, results=tuple(run.result() for run in runs))
 
 
 def separated(settings: Settings) -> Settings:
@@ -130,7 +130,7 @@ async def run_case(settings: Settings, stores: Stores, case: Case, **options: An
         totals=outcome.totals,
         said=result_text(outcome) if outcome.result is not None else outcome.note,
         claims=len(traced.items),
-        untraced=tuple(each.text for each in traced.of(findings.Verdict.UNTRACED)),
+        untraced=tuple(finding.text for finding in traced.of(findings.Verdict.UNTRACED)),
         figures=findings.FigureCounts.of(traced),
     )
 
@@ -138,7 +138,7 @@ async def run_case(settings: Settings, stores: Stores, case: Case, **options: An
 def _requests(case: Case, attached: tuple[FileRef, ...]) -> list[Request]:
     """Return the requests of one thread in order; files are attached to the first."""
     thread = new_id("case")
-    asked = [
+    approvals = [
         Request(
             entry=Entry.HEADLESS,
             team="evaluation",
@@ -152,9 +152,12 @@ def _requests(case: Case, attached: tuple[FileRef, ...]) -> list[Request]:
         )
         for number, text in enumerate((*case.before, case.question))
     ]
-    given = case.response_schema
-    wanted = {"response_type": case.response if given is None else GIVEN, "response_schema": given}
-    return [*asked[:-1], asked[-1].model_copy(update=wanted)]
+    response_schema = case.response_schema
+    wanted = {
+        "response_type": case.response if response_schema is None else GIVEN,
+        "response_schema": response_schema,
+    }
+    return [*approvals[:-1], approvals[-1].model_copy(update=wanted)]
 
 
 def _configured(settings: Settings, case: Case) -> Settings:

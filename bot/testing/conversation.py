@@ -49,14 +49,18 @@ class MemoryConversation:
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """See `Conversation.thread`."""
-        return [each for each in self.messages if before is None or each.ts < before][-limit:]
+        return [message for message in self.messages if before is None or message.ts < before][
+            -limit:
+        ]
 
     async def new_in_thread(self, since: str, *, before: str, limit: int) -> NewMessages:
         """See `Conversation.new_in_thread`."""
-        found = [
-            each for each in self.messages if each.ts < before and max(each.ts, each.edited) > since
+        new = [
+            message
+            for message in self.messages
+            if message.ts < before and max(message.ts, message.edited) > since
         ]
-        return NewMessages(found[-limit:], len(found[:-limit]))
+        return NewMessages(new[-limit:], len(new[:-limit]))
 
     async def history(
         self,
@@ -70,12 +74,12 @@ class MemoryConversation:
         self._check_allowed()
         messages = self.channels.get((channel or "general").removeprefix("#"))
         if messages is None:
-            known = ", ".join(f"#{each}" for each in self.channels) or "none"
+            known = ", ".join(f"#{name}" for name in self.channels) or "none"
             raise ToolError(f"There is no such channel that you can see. Channels: {known}.")
         return [
-            each
-            for each in messages
-            if (oldest is None or each.at >= oldest) and (latest is None or each.at <= latest)
+            message
+            for message in messages
+            if (oldest is None or message.at >= oldest) and (latest is None or message.at <= latest)
         ][-limit:]
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
@@ -120,11 +124,11 @@ class MemoryConversation:
     async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
         """See `Conversation.linked`; messages of channels have no replies."""
         self._check_allowed()
-        if any(each.url == url for each in self.messages):
+        if any(message.url == url for message in self.messages):
             return self.messages[:limit]
         for messages in self.channels.values():
-            if found := [each for each in messages if each.url == url]:
-                return found
+            if linked := [message for message in messages if message.url == url]:
+                return linked
         raise ToolError(f"There is no message at {url} that you can see.")
 
     async def react(self, url: str, emoji: str) -> None:

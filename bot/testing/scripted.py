@@ -52,8 +52,10 @@ class ScriptedRun:
     @property
     def progress(self) -> Sequence[str]:
         """The lines that people saw while tools ran: for each call the newest, one a second."""
-        events = (each.event if isinstance(each, FromSubagent) else each for each in self.events)
-        return [each.line for each in events if isinstance(each, ToolProgress)]
+        events = (
+            event.event if isinstance(event, FromSubagent) else event for event in self.events
+        )
+        return [event.line for event in events if isinstance(event, ToolProgress)]
 
 
 async def scripted_run(
@@ -71,7 +73,7 @@ async def scripted_run(
     not `approve`, denied. Raises AssertionError when the run asks for more or fewer replies.
     """
     conversation = conversation or MemoryConversation()
-    offered = [replace(tool_of(each), core=True) for each in tools]
+    offered = [replace(tool_of(function), core=True) for function in tools]
     verdict = Verdict.APPROVED if approve else Verdict.DENIED
     surface = RecordingSurface(lambda each: Decision(verdict=verdict, by=each.requester))
     name, script = new_id("run"), Script(replies)
@@ -95,8 +97,8 @@ async def scripted_run(
         await stores.mailbox.submit(request, event_id=request.id)
         outcome = await runner.answer(request)
     script.assert_done()
-    items = [item for each in api.requests for item in each.body["input"]]
-    outputs = [each["output"] for each in items if each.get("type") == "function_call_output"]
+    items = [item for request in api.requests for item in request.body["input"]]
+    outputs = [item["output"] for item in items if item.get("type") == "function_call_output"]
     return ScriptedRun(outcome, surface.shown, outputs, surface.called)
 
 
@@ -138,8 +140,8 @@ async def scripted_runner(
     ):
         toolbox = runner.deps.toolbox
         if tools:
-            for each in tools:
-                check_services(each, toolbox.services)
+            for function in tools:
+                check_services(function, toolbox.services)
             toolbox = replace(toolbox, catalogue=Catalogue.of(tools))
         yield runner.with_deps(toolbox=toolbox)
 

@@ -48,7 +48,7 @@ class RecordingSurface:
     ) -> Sequence[tuple[Approval, Decision]]:
         """Record the approvals, and return the decisions made at once."""
         self.asked += approvals
-        return [(each, self.decide(each)) for each in approvals] if self.decide else []
+        return [(approval, self.decide(approval)) for approval in approvals] if self.decide else []
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Record the approvals that were decided."""
@@ -65,12 +65,12 @@ class RecordingSurface:
     @property
     def called(self) -> list[str]:
         """The tools that were called, in order, with those of sub-agents."""
-        return [each.tool for each in self._own() if isinstance(each, ToolStarted)]
+        return [event.tool for event in self._own() if isinstance(event, ToolStarted)]
 
     @property
     def succeeded(self) -> list[str]:
         """The tools whose calls succeeded, in order, with those of sub-agents."""
-        return [each.tool for each in self._own() if isinstance(each, ToolEnded) and each.ok]
+        return [event.tool for event in self._own() if isinstance(event, ToolEnded) and event.ok]
 
     def _own(self) -> list[Event]:
-        return [each.event if isinstance(each, FromSubagent) else each for each in self.shown]
+        return [event.event if isinstance(event, FromSubagent) else event for event in self.shown]

@@ -48,10 +48,10 @@ async def run_tool(
     """
     made, given = tool_of(tool), with_memory(services)
     check_services(made, given)
-    shown = [] if progress is None else progress
+    lines = [] if progress is None else progress
 
     def tell(text: str, share: float | None) -> None:
-        shown.append(shown_progress(*safe_progress(text, share)))
+        lines.append(shown_progress(*safe_progress(text, share)))
 
     with nullcontext() if _is_bound() else asked(), bound_progress(tell):
         values = await validated(made.arguments, without_nulls(made.arguments, dict(arguments)))
@@ -71,13 +71,13 @@ def assert_schema(
     for name, expected in arguments.items():
         schema = properties[name]
         assert schema.get("description"), f"{made.name}: {name} has no description"  # noqa: S101
-        found = {key: schema.get(key) for key in expected}
-        assert found == dict(expected), f"{made.name}: {name} is {schema}"  # noqa: S101
+        actual = {key: schema.get(key) for key in expected}
+        assert actual == dict(expected), f"{made.name}: {name} is {schema}"  # noqa: S101
 
 
 def check_services(tool: Tool, services: Services) -> None:
     """Raise LookupError when `tool` asks for a service that is not among `services`."""
-    missing = [each.__name__ for each in tool.services.values() if each not in services]
+    missing = [service.__name__ for service in tool.services.values() if service not in services]
     if missing:
         raise LookupError(f"{tool.name} asks for {', '.join(missing)}: pass it in services.")
 

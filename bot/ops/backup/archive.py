@@ -53,8 +53,8 @@ class Sealing:
     """Seals pieces with the keys of the bot, or only encodes them without keys."""
 
     def __init__(self, keys: str) -> None:
-        each = [Fernet(key.strip()) for key in keys.split(",") if key.strip()]
-        self._box = MultiFernet(each) if each else None
+        fernets = [Fernet(key.strip()) for key in keys.split(",") if key.strip()]
+        self._box = MultiFernet(fernets) if fernets else None
 
     @property
     def is_sealed(self) -> bool:

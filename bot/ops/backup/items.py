@@ -165,13 +165,13 @@ class ItemCheck:
     def check(self, items: Sequence[Any]) -> None:
         """Check the next items. Raises ConfigurationError unless all can be written to Redis."""
         try:
-            found = _ITEMS.validate_python(items)
+            valid = _ITEMS.validate_python(items)
         except ValidationError as error:
             [first, *_] = error.errors(include_input=False, include_url=False)
             raise ConfigurationError(
                 f"The backup is damaged, or not made by `bot backup`: {first['msg']}."
             ) from None
-        for item in found:
+        for item in valid:
             if not is_readable({"key": item.key, "type": item.type}):
                 raise ConfigurationError(
                     f"The backup is not made by `bot backup`: {family(item.key)} is no {item.type}."

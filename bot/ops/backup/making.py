@@ -43,17 +43,17 @@ async def make_backup(
         keys = [key for key in await _keys(redis, PREFIX) if family(key) not in left_out]
         moving = [key for key in keys if family(key) not in _GROWING]
         *parts, waiting = await redis.together(*_reading(redis, moving), seconds=_PATIENCE)
-        for found in parts:
-            archive.add(filter(is_readable, as_items(found, now)))
+        for part in parts:
+            archive.add(filter(is_readable, as_items(part, now)))
         known = set(moving)
-        found = filter(is_readable, as_items(waiting, now))
-        archive.add(each for each in found if each["key"] not in known)
+        part = filter(is_readable, as_items(waiting, now))
+        archive.add(item for item in part if item["key"] not in known)
         growing = [key for key in keys if family(key) in _GROWING]
         logs = {key.rpartition(":")[2] for key in growing if family(key) in _AUDIT}
         growing = [key for key in growing if family(key) not in _AUDIT]
         for start in range(0, len(growing), _AT_ONCE):
-            found = await read_keys(redis, growing[start : start + _AT_ONCE], now)
-            archive.add(filter(is_readable, found))
+            part = await read_keys(redis, growing[start : start + _AT_ONCE], now)
+            archive.add(filter(is_readable, part))
         for team in sorted(logs):
             async for items in _audit_log(redis, team, now):
                 archive.add(items)
@@ -73,9 +73,9 @@ def _reading(redis: Connection, keys: Sequence[str]) -> Iterator[tuple[Any, ...]
 
 async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator[list[Item]]:
     """Yield a workspace's audit log as its head describes it, in pages."""
-    stream, *beside = (redis.key(each, team) for each in ("audit", "audit-head", "audit-beside"))
+    stream, *beside = (redis.key(kind, team) for kind in ("audit", "audit-head", "audit-beside"))
     while True:
-        first, last, left, items = await redis.together(
+        first, last, ttl, items = await redis.together(
             ("XRANGE", stream, "-", "+", "COUNT", 1),
             ("XREVRANGE", stream, "+", "-", "COUNT", 1),
             ("PTTL", stream),
@@ -87,7 +87,7 @@ async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator
         after, has_more = "-", False
         while page := await redis.call("XRANGE", stream, after, last[0][0], "COUNT", _PAGE):
             entries = [entry_as_json(entry_id, fields.items()) for entry_id, fields in page]
-            item = item_of(stream.encode(), b"stream", entries, now, left)
+            item = item_of(stream.encode(), b"stream", entries, now, ttl)
             yield [{**item, "more": True} if has_more else item]
             after, has_more = f"({entries[-1][0]}", True
         if first == await redis.call("XRANGE", stream, "-", "+", "COUNT", 1):
@@ -96,13 +96,13 @@ async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator
 
 
 async def _keys(redis: Connection, prefix: str) -> list[str]:
-    found, cursor = set[str](), -1
+    names, cursor = set[str](), -1
     while cursor:
         cursor, keys = await redis.call(
             "SCAN", max(cursor, 0), "MATCH", f"{prefix}:*", "COUNT", 1_000
         )
-        found |= {key.decode() for key in keys}
-    return sorted(found)
+        names |= {key.decode() for key in keys}
+    return sorted(names)
 
 
 async def has_data(redis: Connection) -> bool:
@@ -114,8 +114,8 @@ async def has_data(redis: Connection) -> bool:
 async def delete_all(redis: Connection) -> None:
     """Delete everything that a bot has stored in this Redis but the format of its data."""
     prefixes = (PREFIX, QUARANTINE, QUEUE)
-    found = [key for prefix in prefixes for key in await _keys(redis, prefix)]
-    keys = [key for key in found if family(key) != data_format.FAMILY]
+    listed = [key for prefix in prefixes for key in await _keys(redis, prefix)]
+    keys = [key for key in listed if family(key) != data_format.FAMILY]
     for start in range(0, len(keys), _DELETED_AT_ONCE):
         await redis.call("UNLINK", *keys[start : start + _DELETED_AT_ONCE])
 

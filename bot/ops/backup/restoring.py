@@ -111,15 +111,17 @@ async def restore_backup(
     await delete_all(stores.redis)
     restored, number = Restored(header), None
     for items in read_archive(path, sealing):
-        kept = [each for each in items if family(each["key"]) not in LEFT_OUT]  # version 1 had more
-        numbers = [each["value"] for each in kept if family(each["key"]) == data_format.FAMILY]
+        included = [
+            item for item in items if family(item["key"]) not in LEFT_OUT
+        ]  # version 1 had more
+        numbers = [item["value"] for item in included if family(item["key"]) == data_format.FAMILY]
         number = next(iter(numbers), number)
-        kept = [each for each in kept if family(each["key"]) != data_format.FAMILY]
-        living = [each for each in kept if each["until"] is None or each["until"] > now]
+        included = [item for item in included if family(item["key"]) != data_format.FAMILY]
+        living = [item for item in included if item["until"] is None or item["until"] > now]
         await write_items(stores.redis, living)
-        keys = sum(not each.get("more") for each in living)
+        keys = sum(not item.get("more") for item in living)
         restored.keys += keys
-        restored.expired += sum(not each.get("more") for each in kept) - keys
+        restored.expired += sum(not item.get("more") for item in included) - keys
     await _settle_runs(stores, restored)
     await _settle_schedules(stores, restored, now)
     await stores.catch_ups.note_restore(header.made_at)
@@ -149,10 +151,10 @@ def _marked(request: Request, at: datetime) -> Request:
 async def _ask_again(stores: Stores, run_id: str) -> int:
     """Forget the approvals of a run that were not used up, with their cards. Return how many."""
     try:
-        kept = await stores.approvals.of_run(run_id)
+        records = await stores.approvals.of_run(run_id)
     except CorruptValue:
         return 0
-    forgotten = [each.approval for each in kept if each.made not in _OVER]
+    forgotten = [record.approval for record in records if record.made not in _OVER]
     for approval in forgotten:
         await stores.approvals.forget(approval)
     if forgotten:
@@ -174,8 +176,8 @@ async def _settle_schedules(stores: Stores, restored: Restored, now: float) -> N
 
 
 async def _teams(stores: Stores) -> list[str]:
-    start, found, cursor = f"{PREFIX}:schedules:", set[str](), -1
+    start, teams, cursor = f"{PREFIX}:schedules:", set[str](), -1
     while cursor:
         cursor, keys = await stores.redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
-        found |= {key.decode().removeprefix(start) for key in keys}
-    return sorted(found)
+        teams |= {key.decode().removeprefix(start) for key in keys}
+    return sorted(teams)

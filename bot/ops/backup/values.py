@@ -23,8 +23,8 @@ async def read_keys(redis: Connection, keys: Sequence[str], now: float) -> list[
 
 def as_items(found: Iterable[list[Any]], now: float) -> Iterator[Item]:
     """Yield what the scripts of backups found, at the time `now`."""
-    for key, kind, left, value in filter(None, found):
-        yield item_of(key, kind, _as_json(kind.decode(), value), now, left)
+    for key, kind, ttl, value in filter(None, found):
+        yield item_of(key, kind, _as_json(kind.decode(), value), now, ttl)
 
 
 def item_of(key: bytes, kind: bytes, value: Any, now: float, left: int) -> Item:
@@ -35,7 +35,7 @@ def item_of(key: bytes, kind: bytes, value: Any, now: float, left: int) -> Item:
 
 def entry_as_json(entry_id: bytes, fields: Iterable[tuple[bytes, bytes]]) -> Any:
     """Return an entry of a stream."""
-    return [entry_id.decode(), {name.decode(): _text(each) for name, each in fields}]
+    return [entry_id.decode(), {name.decode(): _text(field) for name, field in fields}]
 
 
 def _as_json(kind: str, value: Any) -> Any:
@@ -43,11 +43,11 @@ def _as_json(kind: str, value: Any) -> Any:
         case "string":
             return _text(value)
         case "hash":
-            return {name.decode(): _text(each) for name, each in _pairs(value)}
+            return {name.decode(): _text(field) for name, field in _pairs(value)}
         case "list":
-            return [_text(each) for each in value]
+            return [_text(item) for item in value]
         case "set":
-            return sorted(each.decode() for each in value)
+            return sorted(member.decode() for member in value)
         case "zset":
             return {member.decode(): float(score) for member, score in _pairs(value)}
         case _:
@@ -77,10 +77,10 @@ def _commands(kind: str, key: str, value: Any) -> list[tuple[object, ...]]:
         case "string":
             return [("SET", key, _bytes(value))]
         case "hash":
-            flat = [part for name, each in value.items() for part in (name, _bytes(each))]
+            flat = [part for name, field in value.items() for part in (name, _bytes(field))]
             return [("HSET", key, *some) for some in _some(flat)]
         case "list":
-            return [("RPUSH", key, *some) for some in _some([_bytes(each) for each in value])]
+            return [("RPUSH", key, *some) for some in _some([_bytes(item) for item in value])]
         case "set":
             return [("SADD", key, *some) for some in _some(value)]
         case "zset":
@@ -92,7 +92,7 @@ def _commands(kind: str, key: str, value: Any) -> list[tuple[object, ...]]:
                     "XADD",
                     key,
                     entry_id,
-                    *(p for n, each in fields.items() for p in (n, _bytes(each))),
+                    *(p for n, field in fields.items() for p in (n, _bytes(field))),
                 )
                 for entry_id, fields in value
             ]
