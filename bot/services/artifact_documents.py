@@ -12,17 +12,12 @@ from typing import Any
 
 from bot.core.answers import Source
 from bot.core.errors import ToolError
-from bot.library.documents.file_kinds import kind_of as kind_of
-from bot.library.isolated import Refused
-from bot.library.isolated.messages import without_paths
-from bot.library.isolated.pool import (
-    ComputingTimeout,
-    IsolatedLimits,
-    IsolatedProcess,
-    ProcessLost,
-    isolated,
-)
+from bot.library.documents.file_kinds import kind_of
+from bot.library.documents.results import Unreadable
+from bot.library.isolated import ComputingTimeout, ProcessLost, Refused, without_paths
+from bot.library.isolated.process import IsolatedLimits, IsolatedProcess
 from bot.services.artifact_tables import ArtifactTables
+from bot.services.children import asker_process
 from bot.toolkit.narrowing import passages
 from bot.toolkit.provided.artifacts import Artifact, Artifacts
 from bot.toolkit.provided.documents import DocumentText, Kind, ReadTable
@@ -54,7 +49,9 @@ async def read(
     ToolError that says what is wrong with the file."""
     try:
         # A process that has read another file is not reused: a hostile file may have taken it over.
-        async with isolated("bot.library.documents.reading.files", limits, once=True) as process:
+        async with asker_process(
+            "bot.library.documents.reading.files", limits, once=True
+        ) as process:
             await asyncio.to_thread(process.write, "input", data)
             found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
             raw = await asyncio.to_thread(_sha256, data)
@@ -141,7 +138,10 @@ class ArtifactDocuments:
 
     def kind_of(self, name: str, media_type: str, data: bytes) -> Kind:
         """See `Documents.kind_of`."""
-        return kind_of(name, media_type, data)
+        try:
+            return kind_of(name, media_type, data)
+        except Unreadable as error:
+            raise ToolError(str(error)) from None
 
     async def read(
         self,

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from bot.core.answers import Chart
 from bot.core.context import current_request
+from bot.core.errors import ToolError
 from bot.library.documents import drawing, spreadsheets
+from bot.library.documents.results import Unwritable
 from bot.services import reports
+from bot.text.locales import rewritten
 from bot.text.redaction import redacted, redacted_all, redacted_cells
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.exports import ChartImage, ReportFile, WorkbookSheet
@@ -27,19 +30,32 @@ class ArtifactExports:
 
     async def workbook(self, sheets: Sequence[WorkbookSheet]) -> bytes:
         """See `Exports.workbook`."""
-        return await asyncio.to_thread(_workbook, sheets)
+        try:
+            return await asyncio.to_thread(_workbook, sheets)
+        except Unwritable as error:
+            raise ToolError(str(error)) from None
 
     async def report(self, markdown: str, suffix: str, *, title: str) -> ReportFile:
         """See `Exports.report`."""
         markdown = await asyncio.to_thread(redacted, markdown)
-        return await reports.report(markdown, suffix, title=title, artifacts=self.artifacts)
+        try:
+            return await reports.report(markdown, suffix, title=title, artifacts=self.artifacts)
+        except Unwritable as error:
+            raise ToolError(str(error)) from None
 
     async def chart(self, chart: Chart) -> ChartImage:
         """See `Exports.chart`."""
         locale = current_request().request.locale
         chart = Chart.model_validate(redacted_all(chart.model_dump()))
-        png = await asyncio.to_thread(drawing.png, chart, locale)
-        return ChartImage(png, tuple(await asyncio.to_thread(drawing.missing_characters, chart)))
+        drawn = drawing.Chart(
+            chart.kind,
+            chart.title,
+            chart.labels,
+            [drawing.Series(series.name, series.values) for series in chart.series],
+            chart.y_title,
+        )
+        png = await asyncio.to_thread(drawing.png, drawn, lambda text: rewritten(text, locale))
+        return ChartImage(png, tuple(await asyncio.to_thread(drawing.missing_characters, drawn)))
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

@@ -22,7 +22,9 @@ from bot.core.answers import GIVEN
 from bot.core.errors import ToolDefinitionError, ToolError
 from bot.library.interpreters import schemas
 from bot.library.interpreters.schemas import DoesNotFit, Misfit, Schema
-from bot.library.isolated.pool import IsolatedLimits, ProcessLost, isolated
+from bot.library.isolated import ProcessLost
+from bot.library.isolated.process import IsolatedLimits
+from bot.services.children import asker_process
 from bot.toolkit.schema import strict_schema
 
 M = TypeVar("M", bound=BaseModel)
@@ -181,7 +183,7 @@ def _json_text(value: Any) -> str | None:
 
 async def _isolated(job: str, **arguments: Any) -> Any:
     """Return what a job of `bot.library.interpreters.schemas` returns. Raises TimeoutError and ProcessLost."""
-    async with isolated("bot.library.interpreters.schemas", LIMITS) as process:
+    async with asker_process("bot.library.interpreters.schemas", LIMITS) as process:
         return await process.call(job, **arguments)
 
 

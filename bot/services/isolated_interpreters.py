@@ -7,8 +7,9 @@ from typing import Any
 
 from bot.core.errors import ToolError
 from bot.library.interpreters.expressions import TEXT
-from bot.library.isolated import Refused
-from bot.library.isolated.pool import IsolatedLimits, ProcessLost, isolated
+from bot.library.isolated import ProcessLost, Refused
+from bot.library.isolated.process import IsolatedLimits
+from bot.services.children import asker_process
 from bot.toolkit.provided.interpreters import Conversion, JsonSelection, Matches
 
 _LIMITS = IsolatedLimits(memory=2**30, cpu=5.0, seconds=15.0, reply=64_000_000)
@@ -44,7 +45,7 @@ def _rows(rows: list[list[object]]) -> tuple[tuple[object, ...], ...]:
 async def _run(job: str, text: str | None = None, **arguments: Any) -> Any:
     """Return what a job returns. Raises ToolError."""
     try:
-        async with isolated("bot.library.interpreters.expressions", _LIMITS) as process:
+        async with asker_process("bot.library.interpreters.expressions", _LIMITS) as process:
             if text is not None:
                 data = text.encode("utf-8", "surrogatepass")
                 await asyncio.to_thread(process.write, TEXT, data)

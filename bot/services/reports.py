@@ -14,6 +14,7 @@ from bot.library.documents.reports.pdf import pdf
 from bot.library.documents.reports.word import docx
 from bot.services.report_figures import with_figures
 from bot.text.invisible_text import without_invisible
+from bot.text.locales import locale_of
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.exports import ReportFile
 
@@ -36,11 +37,20 @@ async def report(markdown: str, suffix: str, *, title: str, artifacts: Artifacts
         )
     context = current_request()
     locale = context.request.locale
+    links = PermittedLinks(context.permitted_links)
     blocks = await asyncio.to_thread(parse_blocks, without_invisible(markdown))
     heading = next((each.plain for each in blocks if isinstance(each, Heading)), title)
-    blocks = with_permitted_links(blocks, PermittedLinks(context.permitted_links))
+    blocks = with_permitted_links(
+        blocks, lambda url: links.as_provided(url) if links.permits(url) else None
+    )
     blocks, images, gaps = await with_figures(blocks, artifacts, locale)
-    result = Report(title=heading, locale=locale, blocks=blocks, images=images)
+    result = Report(
+        title=heading,
+        language=locale_of(locale).language,
+        territory=locale_of(locale).territory,
+        blocks=blocks,
+        images=images,
+    )
     _check_size(result)
     if suffix == ".docx":
         return ReportFile(await asyncio.to_thread(docx, result), gaps)

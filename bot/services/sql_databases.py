@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,14 +20,20 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from bot.core.errors import ToolError
 from bot.library.documents.cells import clean
-from bot.library.isolated import Refused
-from bot.library.isolated.pool import IsolatedLimits, ProcessLost, isolated
+from bot.library.isolated import ProcessLost, Refused
+from bot.library.isolated.process import IsolatedLimits, Reach
+from bot.services.children import asker_process
 from bot.toolkit.narrowing import has_words
 from bot.toolkit.provided.databases import Selection
 
 _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50
 _MAX_COLUMNS = 60
+_POSTGRES_FILES = (
+    *("PGPASSFILE", "PGSERVICEFILE", "PGSYSCONFDIR"),
+    *("PGSSLCERT", "PGSSLKEY", "PGSSLROOTCERT", "PGSSLCRL", "PGSSLCRLDIR"),
+)
+"""Settings of PostgreSQL's client that name files."""
 _CONNECT_SECONDS = 6.0
 """Seconds for connecting and answering, beyond the server's own limit."""
 
@@ -123,11 +130,8 @@ class SqlDatabases:
         limits = IsolatedLimits(cpu=seconds, seconds=seconds, reply=64_000_000)
         if not _is_file(config):
             limits = replace(limits, seconds=seconds + _CONNECT_SECONDS)
-        data = Path(where["path"]).parent if _is_file(config) else None
         try:
-            async with isolated(
-                jobs, limits, network=data is None, data=data, readable=_files_of(config)
-            ) as process:
+            async with asker_process(jobs, limits, _reach(config)) as process:
                 return await process.call(job, **where, seconds=seconds, **arguments)
         except TimeoutError:
             raise ToolError(
@@ -149,12 +153,26 @@ def _is_file(config: DatabaseConfig) -> bool:
     return config.url.get_secret_value().startswith("sqlite")
 
 
-def _files_of(config: DatabaseConfig) -> tuple[str, ...]:
-    """Return the files that a database's URL names, such as certificates (sslrootcert=/…)."""
+def _reach(config: DatabaseConfig) -> Reach:
+    """Return what a process needs for a database: the folder of the file; or the network, the settings
+    of PostgreSQL's client (PGSSLROOTCERT …), and the files that they or the database's URL name."""
     if _is_file(config):
-        return ()
-    named = parse_qsl(urlsplit(config.url.get_secret_value()).query)
-    return tuple(value for name, value in named if name.startswith(("ssl", "passfile", "service")))
+        _, where = _location(config)
+        return Reach(data=Path(where["path"]).parent)
+    environment = {k: v for k, v in os.environ.items() if k.startswith("PG") or k == "HOME"}
+    own = [
+        f"{environment.get('HOME', '')}/{name}"
+        for name in (".pgpass", ".pg_service.conf", ".postgresql")
+    ]
+    settings = [environment.get(name, "") for name in _POSTGRES_FILES]
+    tickets = f"/tmp/krb5cc_{os.getuid()}"  # noqa: S108 - where Kerberos has them
+    parameters = parse_qsl(urlsplit(config.url.get_secret_value()).query)
+    in_url = [v for name, v in parameters if name.startswith(("ssl", "passfile", "service"))]
+    return Reach(
+        network=True,
+        readable=(*in_url, *own, *filter(os.path.isabs, settings), tickets),
+        environment=tuple(environment.items()),
+    )
 
 
 def _location(config: DatabaseConfig) -> tuple[str, dict[str, str]]:

@@ -13,8 +13,9 @@ from typing import Any
 
 from bot.core.errors import ToolError
 from bot.library.documents.cells import clean
-from bot.library.isolated import Refused
-from bot.library.isolated.pool import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
+from bot.library.isolated import ProcessLost, Refused
+from bot.library.isolated.process import IsolatedLimits, IsolatedProcess
+from bot.services.children import asker_process
 from bot.toolkit.provided.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.provided.tables import TABLE_TYPE, columns_line
 
@@ -110,7 +111,7 @@ async def open_session(
                 f"{each.handle} ({each.name}) is no table. Tables have handles like tbl_…; "
                 "read_artifact and search_artifact read documents."
             )
-    async with isolated("bot.library.interpreters.tables", _LIMITS) as process:
+    async with asker_process("bot.library.interpreters.tables", _LIMITS) as process:
         for each in found:
             file = process.folder / each.handle
             if not await asyncio.to_thread(file.exists):

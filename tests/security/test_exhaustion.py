@@ -13,6 +13,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.dev.model import finish
 from bot.dev.workspace import ADA
+from bot.library.isolated import Busy
 from bot.library.isolated.slots import Slots
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy.access import Policy
@@ -108,14 +109,12 @@ async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch
 
 async def test_one_person_does_not_take_all_places() -> None:
     """Files are read, and tables asked, a few at a time for each; what somebody else asks is next."""
-    slots, holders = Slots(total=3, per_person=2), list[str]()
+    slots, holders = Slots(total=3, per_owner=2), list[str]()
 
     async def take(user: str, until: asyncio.Event) -> None:
-        request = asked().model_copy(update={"user": user})
-        with bound_request(RequestContext(request=request, run_id="run_1")):
-            async with slots.hold():
-                holders.append(user)
-                await until.wait()
+        async with slots.hold(user):
+            holders.append(user)
+            await until.wait()
 
     go = asyncio.Event()
     async with AsyncExitStack() as stack:
@@ -133,9 +132,9 @@ async def test_one_person_does_not_take_all_places() -> None:
 async def test_who_waits_for_a_place_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty questions at once on a small machine: some are done, the others read what to do."""
     monkeypatch.setattr("bot.library.isolated.slots._WAIT_SECONDS", 0.05)
-    slots = Slots(total=1, per_person=1)
+    slots = Slots(total=1, per_owner=1)
     async with slots.hold():
-        with pytest.raises(ToolError, match="Try again in a minute"):
+        with pytest.raises(Busy, match="Try again in a minute"):
             async with slots.hold():
                 pass
     async with slots.hold():  # and nobody's place is lost

@@ -18,9 +18,10 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot.core.check import Level
-from bot.library.isolated import Refused, seccomp, wire
+from bot.library.isolated import ProcessLost, Refused, seccomp, wire
 from bot.library.isolated.confinement import landlock_version
-from bot.library.isolated.pool import IsolatedLimits, ProcessLost, isolated
+from bot.library.isolated.pool import isolated
+from bot.library.isolated.process import IsolatedLimits, Reach
 from bot.library.isolated.process_group import process_group
 from bot.library.isolated.proof import open_ways
 from bot.library.isolated.scratch import foreign_scratch_folder, remove_folder
@@ -102,7 +103,7 @@ async def test_what_is_open_is_said() -> None:
 async def test_libraries_work_under_the_filter(network: bool) -> None:
     """reliability 27: the filter refuses nothing that the work itself needs."""
     limits = IsolatedLimits(memory=2**31, cpu=100, seconds=100)
-    async with isolated("tests.support.workloads", limits, network=network) as process:
+    async with isolated("tests.support.workloads", limits, Reach(network=network)) as process:
         assert await process.call("run") == {}
 
 
@@ -304,7 +305,7 @@ async def test_the_embedded_redis_wants_a_password(tmp_path: Path) -> None:
             assert await operator.ping()
         if landlock_version() > 0:
             for network in (False, True):
-                async with isolated(JOBS, network=network) as child:
+                async with isolated(JOBS, reach=Reach(network=network)) as child:
                     for file in files:
                         with pytest.raises(RuntimeError, match="PermissionError"):
                             await child.call("read", path=str(file))

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.core.errors import ToolError
 from bot.library.documents.file_kinds import kind_of
 from bot.library.documents.reading.files import read
 from bot.library.documents.reading.tabular import connect
+from bot.library.documents.results import Unreadable
 from bot.library.isolated import Refused
 
 
@@ -44,7 +44,7 @@ def ours(data: bytes, name: str) -> Reading:
         Path("input").write_bytes(data)
         try:
             found = read(kind_of(name, "", data), name, sheet=None, pages=None)
-        except (ToolError, Refused) as error:
+        except (Unreadable, Refused) as error:
             return Reading(refusal=str(error))
         if "document" in found:
             return Reading(text=Path("text").read_text("utf-8"))

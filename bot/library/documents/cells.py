@@ -1,4 +1,4 @@
-"""Cells of tables as text, for the model, for files and for the readers of files."""
+"""Cells of tables as text, for models, for files and for the readers of files; names and values as SQL."""
 
 from __future__ import annotations
 
@@ -85,3 +85,13 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow([cell_text(column) for column in columns])
     writer.writerows([cell_text(cell) for cell in row] for row in rows)
     return out.getvalue().rstrip("\n")
+
+
+def quoted_name(name: str) -> str:
+    """Return `name` as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: object) -> str:
+    """Return the text of `value` as an SQL literal."""
+    return "'" + str(value).replace("'", "''") + "'"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bot.core.answers import Chart
 from bot.library.documents import glyphs
-from bot.text.locales import rewritten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,11 +36,31 @@ _GRID_COLOUR = "#d8dce2"
 _MARGIN = 0.15  # inches
 _BOX = "□"
 
+Localize = Callable[[str], str]
+"""Writes the numbers of an English text (1,234.5) as the readers' language does."""
 
-def png(chart: Chart, locale: str) -> bytes:
-    """Return the chart as a PNG, with numbers in the format of `locale`. Takes a second: call it in a
-    thread.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A series of a chart: a value for each label, None where there is none."""
+
+    name: str
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What a chart shows; a pie shows the first series."""
+
+    kind: Literal["bar", "line", "area", "pie"]
+    title: str
+    labels: Sequence[str]
+    series: Sequence[Series]
+    y_title: str = ""
+
+
+def png(chart: Chart, localize: Localize = str) -> bytes:
+    """Return the chart as a PNG. Takes a second: call it in a thread."""
     # No pyplot, whose global state is not safe in threads.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -54,9 +73,9 @@ def png(chart: Chart, locale: str) -> bytes:
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     if chart.kind == "pie":
-        _draw_pie(axes, chart, locale)
+        _draw_pie(axes, chart, localize)
     else:
-        _draw_series(figure, axes, chart, locale)
+        _draw_series(figure, axes, chart, localize)
     axes.set_title(chart.title, loc="left", fontsize=14, fontweight="bold", pad=14)
     if missing:
         figure.supxlabel(
@@ -79,7 +98,7 @@ def _is_horizontal(chart: Chart) -> bool:
     return chart.kind == "bar" and sum(len(label) + 2 for label in chart.labels) > _WIDE_LABELS
 
 
-def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
+def _draw_series(figure: Figure, axes: Axes, chart: Chart, localize: Localize) -> None:
     positions = range(len(chart.labels))
     is_horizontal = _is_horizontal(chart)
     for number, series in enumerate(chart.series):
@@ -93,7 +112,7 @@ def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
     number_axis, label_axis = (
         (axes.xaxis, axes.yaxis) if is_horizontal else (axes.yaxis, axes.xaxis)
     )
-    number_axis.set_major_formatter(lambda value, _: _number(value, locale))
+    number_axis.set_major_formatter(lambda value, _: _number(value, localize))
     shown = list(positions)[:: 1 if is_horizontal else _step(chart.labels)]
     label_axis.set_ticks(shown, [chart.labels[position] for position in shown])
     if is_horizontal:
@@ -130,7 +149,7 @@ def _step(labels: Sequence[str]) -> int:
     return 1 if len(labels) <= 31 else 2
 
 
-def _draw_pie(axes: Axes, chart: Chart, locale: str) -> None:
+def _draw_pie(axes: Axes, chart: Chart, localize: Localize) -> None:
     values = [value or 0.0 for value in chart.series[0].values]
     wedges = axes.pie(
         values,
@@ -141,7 +160,7 @@ def _draw_pie(axes: Axes, chart: Chart, locale: str) -> None:
     )[0]
     total = sum(values)
     names = [
-        f"{textwrap.shorten(label, 34, placeholder='…')}  {_number(value, locale)} ({rewritten(f'{value / total:.1%}', locale)})"
+        f"{textwrap.shorten(label, 34, placeholder='…')}  {_number(value, localize)} ({localize(f'{value / total:.1%}')})"
         for label, value in zip(chart.labels, values, strict=True)
     ]
     axes.legend(
@@ -149,9 +168,9 @@ def _draw_pie(axes: Axes, chart: Chart, locale: str) -> None:
     )
 
 
-def _number(value: float, locale: str) -> str:
+def _number(value: float, localize: Localize) -> str:
     whole = abs(value) >= 1000 or value == int(value)
-    return rewritten(f"{value:,.0f}" if whole else f"{value:.4g}", locale)
+    return localize(f"{value:,.0f}" if whole else f"{value:.4g}")
 
 
 def _set_text_style(figure: Figure, fonts: Sequence[Path]) -> None:
@@ -181,14 +200,10 @@ def _fonts_and_missing(chart: Chart) -> tuple[list[Path], list[str]]:
 def _with_boxes(chart: Chart, missing: Sequence[str]) -> Chart:
     """Return the chart with a box in place of each character in `missing`."""
     boxes = str.maketrans(dict.fromkeys(missing, _BOX))
-    return chart.model_copy(
-        update={
-            "title": chart.title.translate(boxes),
-            "y_title": chart.y_title.translate(boxes),
-            "labels": [label.translate(boxes) for label in chart.labels],
-            "series": [
-                series.model_copy(update={"name": series.name.translate(boxes)})
-                for series in chart.series
-            ],
-        }
+    return Chart(
+        chart.kind,
+        chart.title.translate(boxes),
+        [label.translate(boxes) for label in chart.labels],
+        [Series(series.name.translate(boxes), series.values) for series in chart.series],
+        chart.y_title.translate(boxes),
     )

@@ -8,9 +8,11 @@ import re
 import zipfile
 from collections import Counter
 from pathlib import PurePosixPath
+from typing import Literal
 
-from bot.core.errors import ToolError
-from bot.toolkit.provided.documents import Kind
+from bot.library.documents.results import Unreadable
+
+Kind = Literal["text", "csv", "json", "xlsx", "docx", "pdf", "html", "mail", "parquet"]
 
 _BY_SUFFIX: dict[str, Kind] = {
     **dict.fromkeys((".txt", ".md", ".markdown", ".log", ".yaml", ".yml", ".xml"), "text"),
@@ -60,22 +62,22 @@ _OLD_OFFICE = (b"\xd0\xcf\x11\xe0", b"{\\rtf")
 def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     """Return the kind of a file, by its first bytes, then its name, then its media type.
 
-    Raises ToolError for a file that cannot be read, with the formats that can.
+    Raises Unreadable for a file that cannot be read, with the formats that can.
     """
     if not data:
-        raise ToolError(f"{name} is empty (0 bytes): another copy of it is needed.")
+        raise Unreadable(f"{name} is empty (0 bytes): another copy of it is needed.")
     suffix = PurePosixPath(name.lower()).suffix
     if data.startswith(_IMAGES) or media_type.startswith("image/"):
         if suffix not in _SHOWN_TO_MODELS:
-            raise ToolError(
+            raise Unreadable(
                 f"{name} is an image in a format that models do not take: it is needed as PNG or JPEG."
             )
-        raise ToolError(
+        raise Unreadable(
             f"{name} is an image, not a document. Where you can see images, those of this thread are "
             "shown to you; else ask what it shows."
         )
     if data.startswith(_OLD_OFFICE):
-        raise ToolError(
+        raise Unreadable(
             f"{name} is protected by a password or in an old Office format (.xls, .doc, .rtf, .ppt, "
             ".msg). Ask for it as .xlsx, .docx, PDF or .eml, without a password."
         )
@@ -91,7 +93,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     kind = kind or (None if b"\x00" in data[:4096] else "text")
     if kind is None or (kind in _TEXT_KINDS and _is_binary(data)):
         why = ": it is not text despite its name" if kind else ""
-        raise ToolError(f"{name} cannot be read{why}. These can: {_READABLE}.")
+        raise Unreadable(f"{name} cannot be read{why}. These can: {_READABLE}.")
     return kind
 
 
@@ -106,12 +108,12 @@ def _is_binary(data: bytes) -> bool:
 
 def _kind_of_archive(name: str, suffix: str, kind: Kind | None, data: bytes) -> Kind:
     if what := _UNSUPPORTED.get(suffix):
-        raise ToolError(
+        raise Unreadable(
             f"{name} is {what}, which is not a supported format. {_ALTERNATIVES[suffix]}"
         )
     found = _office_kind(data) or (kind if kind in _KIND_IF_TEXT else None)
     if found is None:
-        raise ToolError(f"{name} is an archive, which is not opened: the files in it are needed.")
+        raise Unreadable(f"{name} is an archive, which is not opened: the files in it are needed.")
     return found
 
 

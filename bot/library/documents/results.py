@@ -1,4 +1,4 @@
-"""Results of the readers: a table (`Sheet`) or text (`Document`)."""
+"""What reading gives, a table (`Sheet`) or text (`Document`), and the errors of reading and writing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ Cell = object
 
 class Unreadable(Exception):
     """The file cannot be read; the message says why and what to do instead."""
+
+
+class Unwritable(Exception):
+    """The file cannot be made; the message says why and what to do instead."""
 
 
 class EmptySheet(Unreadable):

@@ -6,14 +6,14 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from bot.core.errors import ToolError
 from bot.library.documents.cells import cell_text, clean, is_like_formula, without_formula
-from bot.toolkit.provided.exports import WorkbookSheet
+from bot.library.documents.results import Unwritable
 
 _NOT_IN_TITLE = re.compile(r"[\[\]:*?/\\]")
 _MAX_TITLE, _MAX_CELL, _MAX_DIGITS = 31, 32_767, 15
@@ -21,6 +21,15 @@ _MAX_TITLE, _MAX_CELL, _MAX_DIGITS = 31, 32_767, 15
 _MAX_CELLS = 3_000_000
 _MEASURED_ROWS = 200
 _DATE, _DATE_TIME = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbookSheet:
+    """A sheet of a workbook."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
 
 
 def digits(values: Iterable[object]) -> int:
@@ -46,13 +55,13 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 def workbook(sheets: Sequence[WorkbookSheet]) -> bytes:
     """Return an Excel workbook: frozen headings with filters, numbers as numbers, dates as dates.
 
-    Takes long: call it in a thread. Raises ToolError for more than 3 million cells.
+    Takes long: call it in a thread. Raises Unwritable for more than 3 million cells.
     """
     import openpyxl
 
     cells = sum(len(each.columns) * (len(each.rows) + 1) for each in sheets)
     if cells > _MAX_CELLS:
-        raise ToolError(
+        raise Unwritable(
             f"These are {cells:,} cells; a workbook gets {_MAX_CELLS:,} at most. Choose rows or columns "
             "with query_table, or share .csv or .parquet."
         )

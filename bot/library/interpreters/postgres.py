@@ -18,8 +18,7 @@ from typing_extensions import override
 from bot.library.interpreters.selections import bounded_result, describe_tables
 from bot.library.interpreters.sql_functions import ALLOWED
 from bot.library.interpreters.statements import CheckedSelect, checked_select
-from bot.library.isolated import Refused
-from bot.library.isolated.messages import without_paths
+from bot.library.isolated import Refused, without_paths
 
 _FETCH_ROWS = 100  # rows at a time
 _TIMES = ("date", "time", "timetz", "timestamp", "timestamptz", "interval")

@@ -12,12 +12,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from bot.library.documents.cells import quoted_name
 from bot.library.interpreters.selections import bounded_result, describe_tables
 from bot.library.interpreters.sql_functions import ALLOWED
 from bot.library.interpreters.statements import checked_select
-from bot.library.isolated import Refused
-from bot.library.isolated.messages import without_paths
-from bot.text.sql import quoted_name
+from bot.library.isolated import Refused, without_paths
 
 _MAX_VALUE = 50_000_000  # bytes of one value
 _HEAP = 500_000_000

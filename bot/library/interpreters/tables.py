@@ -15,12 +15,11 @@ from typing import Any
 
 import duckdb
 
+from bot.library.documents.cells import quoted_name
 from bot.library.documents.reading.tabular import column_names, connect, write_parquet
 from bot.library.documents.results import Sheet
 from bot.library.interpreters.sql_functions import ALLOWED
-from bot.library.isolated import Refused
-from bot.library.isolated.messages import without_paths
-from bot.text.sql import quoted_name
+from bot.library.isolated import Refused, without_paths
 
 Tables = list[tuple[str, str, list[str]]]
 

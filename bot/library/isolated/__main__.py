@@ -17,10 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import bot
 from bot.library.isolated import Refused, confinement, wire
 
-_CODE = Path(bot.__file__).parents[1]
+_PACKAGE = __package__ or ""
+_CODE = Path(__file__).parents[_PACKAGE.count(".") + 1]
 _MAX_REASON = 2_000  # characters of the reason of a refusal; libraries quote the data
 
 
@@ -31,7 +31,7 @@ def main(options: dict[str, Any]) -> None:
     # Output that a library prints must not get into the replies.
     os.dup2(2, 1)
     name = options.pop("jobs")
-    packages = sorted(str(_CODE / each) for each in {"bot", name.partition(".")[0]})
+    packages = sorted({str(_CODE / module.partition(".")[0]) for module in (_PACKAGE, name)})
     confinement.confine(**options, packages=packages)
     jobs = importlib.import_module(name)
     while True:

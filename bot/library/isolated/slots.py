@@ -1,16 +1,15 @@
-"""Slots for expensive work, so that no person takes the whole machine."""
+"""Slots for expensive work, so that no owner takes the whole machine."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Hashable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from bot.core.context import current_request
-from bot.core.errors import ToolError
+from bot.library.isolated import Busy
 
 _WAIT_SECONDS = 20.0
 """Seconds to wait for a slot."""
@@ -31,35 +30,32 @@ def slots_for(*, bytes_each: int) -> int:
 
 
 class Slots:
-    """At most `total` jobs at once in this process and `per_person` for one person; others wait in order."""
+    """At most `total` jobs at once in this process and `per_owner` for one owner; others wait in order."""
 
-    def __init__(self, *, total: int, per_person: int) -> None:
-        self._total, self._per_person = total, per_person
+    def __init__(self, *, total: int, per_owner: int) -> None:
+        self._total, self._per_owner = total, per_owner
         # By event loop, because a semaphore belongs to one.
         self._totals: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
         self._totals = WeakKeyDictionary()
-        self._by_person: WeakValueDictionary[tuple[int, str, str], asyncio.Semaphore]
-        self._by_person = WeakValueDictionary()
+        self._by_owner: WeakValueDictionary[tuple[int, Hashable], asyncio.Semaphore]
+        self._by_owner = WeakValueDictionary()
 
     @asynccontextmanager
-    async def hold(self) -> AsyncGenerator[None]:
-        """Hold a slot for the body, counted for the asker if there is one. Raises ToolError when no
-        slot becomes free in time."""
+    async def hold(self, owner: Hashable = None) -> AsyncGenerator[None]:
+        """Hold a slot for the body, counted for `owner`. Raises Busy when no slot becomes free in
+        time."""
         loop = asyncio.get_running_loop()
-        try:
-            request = current_request().request
-            person = id(loop), request.team, request.user
-        except LookupError:
-            person = id(loop), "", ""
-        person_slot = self._by_person.setdefault(person, asyncio.Semaphore(self._per_person))
+        owner_slot = self._by_owner.setdefault(
+            (id(loop), owner), asyncio.Semaphore(self._per_owner)
+        )
         total_slot = self._totals.setdefault(loop, asyncio.Semaphore(self._total))
         async with AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(_WAIT_SECONDS):
-                    await stack.enter_async_context(person_slot)
+                    await stack.enter_async_context(owner_slot)
                     await stack.enter_async_context(total_slot)
             except TimeoutError:
-                raise ToolError(
+                raise Busy(
                     "Too much is being worked on here at once, and no place became free. Try again "
                     "in a minute, with fewer calls at the same time."
                 ) from None

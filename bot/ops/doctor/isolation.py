@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.core.check import Check, ok, warning
 from bot.core.errors import ToolError
+from bot.library.isolated import ProcessLost
 from bot.library.isolated.confinement import missing
-from bot.library.isolated.pool import ProcessLost
 from bot.library.isolated.proof import open_ways
 
 _SUBJECT = "isolated processes"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from bot.library.documents.commonmark import MAX_NESTING, parser
 from bot.slack.ui.links import Code, Link, LinkGate, Piece, Text
-from bot.text.markdown import MAX_NESTING, parser
 from bot.text.mentions import Mention
 
 _SPECIAL = re.compile(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pydantic import BaseModel
 
+from bot.library.documents.file_kinds import Kind as Kind
 from bot.toolkit.tool import ToolResult
-
-Kind = Literal["text", "csv", "json", "xlsx", "docx", "pdf", "html", "mail", "parquet"]
 
 
 class DocumentText(BaseModel):

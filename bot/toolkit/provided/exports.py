@@ -7,17 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.core.answers import Chart
+from bot.library.documents.spreadsheets import WorkbookSheet as WorkbookSheet
 
 REPORT_FORMATS = (".docx", ".pdf")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkbookSheet:
-    """A sheet of a workbook."""
-
-    name: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
 
 
 @dataclass(frozen=True, slots=True)

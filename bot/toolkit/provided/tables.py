@@ -12,9 +12,9 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
+from bot.library.documents import cells as sql
 from bot.library.documents.cells import cell_text, clean, csv_text
-from bot.text import sql
-from bot.text.sql import literal as literal
+from bot.library.documents.cells import literal as literal
 from bot.toolkit.provided.artifacts import Artifact, Column
 from bot.toolkit.tool import ToolResult
 

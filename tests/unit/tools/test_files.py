@@ -24,11 +24,13 @@ from pypdf import PdfWriter
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
 from bot.library.documents.cells import csv_text
+from bot.library.documents.file_kinds import kind_of
 from bot.library.documents.reading.delimited import read_delimited
 from bot.library.documents.reading.files import read as reader
 from bot.library.documents.reading.tabular import connect
+from bot.library.documents.results import Unreadable
 from bot.library.isolated import Refused
-from bot.library.isolated.pool import IsolatedLimits
+from bot.library.isolated.process import IsolatedLimits
 from bot.services import artifact_documents as documents
 from bot.services.artifact_documents import ArtifactDocuments
 from bot.testing.artifacts import MemoryArtifacts
@@ -471,8 +473,8 @@ def test_bad_files_say_what_is_wrong(
     """A clear sentence that names the file; nothing crashes."""
     monkeypatch.chdir(tmp_path)
     Path("input").write_bytes(data)
-    with pytest.raises((ToolError, Refused), match=why) as caught:
-        reader(documents.kind_of(name, "", data), name, None, None)
+    with pytest.raises((Unreadable, Refused), match=why) as caught:
+        reader(kind_of(name, "", data), name, None, None)
     assert name in str(caught.value)
 
 
@@ -517,7 +519,7 @@ async def test_no_name_in_a_file_passes_for_a_line_of_ours(
 )
 def test_a_file_is_read_as_what_it_is(name: str, data: bytes, kind: str) -> None:
     """People rename files, and programs name them wrongly."""
-    assert documents.kind_of(name, "text/plain", data) == kind
+    assert kind_of(name, "text/plain", data) == kind
 
 
 async def test_what_a_reader_says_reaches_the_model(read: Read) -> None:
@@ -579,7 +581,7 @@ async def test_a_table_that_is_too_large_is_not_called_damaged(
     """V12: the sentence has the limits."""
     is_many = name.startswith("many")
     limits = replace(documents.LIMITS, output=1_000_000 if is_many else documents.LIMITS.output)
-    kind = documents.kind_of(name, "", data)
+    kind = kind_of(name, "", data)
     with pytest.raises(ToolError, match=f"{name} is too large: .*{why}"):
         await documents.read(data, kind, name=name, limits=limits)
 

@@ -32,6 +32,8 @@ from bot.testing.conversation import MemoryConversation
 from bot.toolkit import CHART_TYPE, Chart, Series
 from tests.support.tools import share
 
+DRAWN = drawing.Chart("bar", "C", ["a", "b"], [drawing.Series("n", [1.0, 2.0])])
+
 TEXT = """\
 # Review of Zoë's team
 
@@ -227,7 +229,7 @@ async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArti
         name="sales",
     )
     chart = Chart(title="C", kind="bar", labels=["a"], series=[Series(name="n", values=[1.0])])
-    png = await artifacts.save(drawing.png(chart, "en-US"), name="c.png", media_type="image/png")
+    png = await artifacts.save(drawing.png(DRAWN), name="c.png", media_type="image/png")
     kept = chart.model_copy(update={"image": png.handle}).model_dump_json().encode()
     saved = await artifacts.save(kept, name="C", media_type=CHART_TYPE, prefix="chart")
     text = (
@@ -341,21 +343,16 @@ async def test_a_pdf_has_no_letters_of_a_last_resort(
 def test_an_image_says_which_letters_it_lacks(own_fonts: Path) -> None:
     """V11: boxes in a chart are explained in the image, and named to the model."""
     rare = "\U00012000"  # cuneiform
-    chart = Chart(
-        kind="bar",
-        title=f"Sales {rare}",
-        labels=["a", "b"],
-        series=[Series(name="x", values=[1, 2])],
-    )
-    known = chart.model_copy(update={"title": "Umsatz €, Größe, Ωμέγα, Привет"})
+    chart = replace(DRAWN, title=f"Sales {rare}")
+    known = replace(chart, title="Umsatz €, Größe, Ωμέγα, Привет")
     assert drawing.missing_characters(known) == []
     assert drawing.missing_characters(chart) == [rare]
-    boxes = drawing.png(chart, "en-US")
-    plain = drawing.png(chart.model_copy(update={"title": "Sales □"}), "en-US")
+    boxes = drawing.png(chart)
+    plain = drawing.png(replace(chart, title="Sales □"))
     assert boxes != plain  # the line that says what a box is
     own_font(own_fonts, rare)
     assert drawing.missing_characters(chart) == []
-    assert drawing.png(chart, "en-US") != boxes
+    assert drawing.png(chart) != boxes
 
 
 def test_a_regular_font_is_chosen_before_bold_ones(own_fonts: Path) -> None:

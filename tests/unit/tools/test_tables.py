@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.library.isolated.pool import IsolatedLimits
+from bot.library.isolated.process import IsolatedLimits
 from bot.services import table_session as session
 from bot.services.artifact_tables import ArtifactTables
 from bot.testing.conversation import asked

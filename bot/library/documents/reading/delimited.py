@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bot.library.documents.cells import literal
 from bot.library.documents.reading.dialects import DELIMITERS, SAMPLE_ROWS, Dialect, choose_dialect
 from bot.library.documents.reading.numerals import is_written_number, join_some
 from bot.library.documents.reading.tabular import (
@@ -30,7 +31,6 @@ from bot.library.documents.reading.tabular import (
 from bot.library.documents.reading.text import decode
 from bot.library.documents.reading.text_columns import read_columns
 from bot.library.documents.results import Cell, EmptySheet, Sheet, Unreadable
-from bot.text.sql import literal
 
 _TYPE_SAMPLE_ROWS = 100
 _MAX_SUMMED = 100_000

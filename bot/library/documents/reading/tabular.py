@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from bot.library.documents.cells import cell_text, clean
+from bot.library.documents.cells import cell_text, clean, literal, quoted_name
 from bot.library.documents.reading.dates import looks_like_date
 from bot.library.documents.reading.headers import judge_header
 from bot.library.documents.reading.kinds import is_not_finite, type_of_cells
@@ -29,7 +29,6 @@ from bot.library.documents.reading.numerals import (
 from bot.library.documents.reading.sheet_marks import Range, fill_merged
 from bot.library.documents.reading.text import shortened
 from bot.library.documents.results import Cell, EmptySheet, Sheet, Unreadable
-from bot.text.sql import literal, quoted_name
 
 NumberedRow = tuple[int, list[Cell]]
 """A row and the line of the file on which it ends, counted from 1."""

@@ -8,8 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from bot.text.locales import locale_of
-
 Alignment = Literal["start", "center", "end"]
 
 
@@ -130,13 +128,15 @@ Block = Heading | Paragraph | Code | Listing | Quote | Table | Figure | Rule
 class Report(BaseModel):
     """The blocks of a report, and the PNGs of its figures by handle.
 
-    `locale` is the asker's; it decides on the paper size.
+    `language` and `territory` are those of its readers ("en", "US"): hyphens and paper size follow
+    them.
     """
 
     model_config = ConfigDict(frozen=True)
 
     title: str
-    locale: str
+    language: str
+    territory: str | None
     blocks: tuple[Block, ...]
     images: dict[str, bytes] = {}
 
@@ -149,7 +149,7 @@ class Report(BaseModel):
     @property
     def on_us_letter(self) -> bool:
         """Whether the paper size is US letter rather than A4."""
-        return locale_of(self.locale).territory in _US_LETTER
+        return self.territory in _US_LETTER
 
     @property
     def text_content(self) -> str:

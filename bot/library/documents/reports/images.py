@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from bot.core.errors import ToolError
+from bot.library.documents.results import Unwritable
 
 MAX_PIXELS = 40_000_000
 """Limit of all images of a report; a decoded pixel may take 8 bytes."""
@@ -18,8 +18,8 @@ _KEPT_CHUNKS = frozenset((b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"))
 
 
 def plain_png(data: bytes, handle: str) -> tuple[bytes, int]:
-    """Return the PNG with only its pixels, and their number. Raises ToolError for a damaged image and
-    for one with more than MOST_PIXELS."""
+    """Return the PNG with only its pixels, and their number. Raises Unwritable for a damaged image and
+    for one with more than MAX_PIXELS."""
     chunks = list(_chunks(data, handle))
     kinds = [kind for kind, _ in chunks]
     if kinds[:1] != [b"IHDR"] or kinds[-1:] != [b"IEND"] or kinds.count(b"IHDR") > 1:
@@ -28,7 +28,7 @@ def plain_png(data: bytes, handle: str) -> tuple[bytes, int]:
     if not width or not height:
         raise _damaged(handle)
     if width * height > MAX_PIXELS:
-        raise ToolError(
+        raise Unwritable(
             f"{handle} is an image of {width:,} x {height:,} pixels; a report shows {MAX_PIXELS:,} at "
             "most. Ask for a smaller one."
         )
@@ -37,7 +37,7 @@ def plain_png(data: bytes, handle: str) -> tuple[bytes, int]:
 
 
 def _chunks(data: bytes, handle: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the chunks of a PNG up to its end. Raises ToolError for a cut or altered chunk."""
+    """Yield the chunks of a PNG up to its end. Raises Unwritable for a cut or altered chunk."""
     start, kind = len(_SIGNATURE), b""
     if not data.startswith(_SIGNATURE):
         raise _damaged(handle)
@@ -57,5 +57,5 @@ def _encode_chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I4s", len(body), kind) + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def _damaged(handle: str) -> ToolError:
-    return ToolError(f"{handle} is no image that can be read: it is damaged, or no PNG.")
+def _damaged(handle: str) -> Unwritable:
+    return Unwritable(f"{handle} is no image that can be read: it is damaged, or no PNG.")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from markdown_it.tree import SyntaxTreeNode
 
+from bot.library.documents.commonmark import MAX_NESTING, parser
 from bot.library.documents.reports.blocks import (
     Alignment,
     Block,
@@ -25,7 +26,6 @@ from bot.library.documents.reports.blocks import (
     Table,
     Text,
 )
-from bot.text.markdown import MAX_NESTING, parser
 
 _MAX_DEPTH = 6
 """Nested lists and quotes that fit on a page."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.core.errors import ToolError
 from bot.library.documents import glyphs
 from bot.library.documents.reports.blocks import Report
+from bot.library.documents.results import Unwritable
 from bot.library.isolated.scratch import scratch_folder
-from bot.text.locales import locale_of
-from bot.text.redaction import each_text
 
 _TEMPLATE = Path(__file__).with_name("report.typ")
 _LONG_WORD = re.compile(r"\S{40}(?=\S)")
@@ -24,13 +23,13 @@ _LINK_START = re.compile(r"(?:https?:|ftp:|file:)(?=//)|\bww(?=w\.)", re.IGNOREC
 def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
     """Return the PDF, and notes on what was left out. Takes long: call it in a thread.
 
-    Symbols that no font has are left out. Raises ToolError when no font has some of the letters.
+    Symbols that no font has are left out. Raises Unwritable when no font has some of the letters.
     """
     import typst
 
     missing = glyphs.missing_glyphs(report.text_content)
     if letters := [each for each in missing if each.isalnum()]:
-        raise ToolError(
+        raise Unwritable(
             f"No font on this machine has {' '.join(letters[:10])}, so a PDF cannot show them. Share "
             "the report as .docx, which its reader's own fonts show."
         )
@@ -47,7 +46,7 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
         except typst.TypstError as error:
             if "decode image" not in str(error):
                 raise
-            raise ToolError("An image of the report is damaged. Leave it out.") from None
+            raise Unwritable("An image of the report is damaged. Leave it out.") from None
     removed = f"left out, as no font here has them: {' '.join(missing)}"
     return file, (removed,) if missing else ()
 
@@ -57,25 +56,33 @@ def _template_data(report: Report, images: dict[str, str], dropped: list[str]) -
     removed = str.maketrans(dict.fromkeys(dropped, ""))
     data = {
         "title": report.title,
-        "language": locale_of(report.locale).language,
+        "language": report.language,
         "paper": "us-letter" if report.on_us_letter else "a4",
         "is_wide": report.is_wide,
         "images": images,
         "blocks": [_without_guessed_links(each.model_dump()) for each in report.blocks],
     }
-    return each_text(data, lambda text: _LONG_WORD.sub("\\g<0>\u200b", text.translate(removed)))
+    return _with_text(data, lambda text: _LONG_WORD.sub("\\g<0>\u200b", text.translate(removed)))
 
 
-def _without_guessed_links(data: Any) -> Any:
-    """Return blocks in which viewers find no address but those that are links."""
+def _without_guessed_links(block: dict[str, Any]) -> Any:
+    """Return a block in which viewers find no address but those that are links."""
+    return _with_text(
+        block, lambda text: _LINK_START.sub("\\g<0>\u200b", text), but={"is_link": True}
+    )
+
+
+def _with_text(
+    data: Any, change: Callable[[str], str], but: dict[str, object] | None = None
+) -> Any:
+    """Return JSON with `change` made to all texts but keys, and those of objects with the items of
+    `but`."""
     match data:
-        case {"is_link": True}:
-            return data
-        case dict():
-            return {key: _without_guessed_links(value) for key, value in data.items()}
-        case list() | tuple():
-            return [_without_guessed_links(each) for each in data]
         case str():
-            return _LINK_START.sub("\\g<0>\u200b", data)
+            return change(data)
+        case list() | tuple():
+            return [_with_text(item, change, but) for item in data]
+        case dict() if not but or not but.items() <= data.items():
+            return {key: _with_text(item, change, but) for key, item in data.items()}
         case _:
             return data

@@ -14,19 +14,11 @@ from typing import Any
 
 import pytest
 
-from bot.core.context import RequestContext, bound_request
-from bot.library.isolated import Refused, wire
+from bot.library.isolated import ProcessLost, Refused, wire
 from bot.library.isolated.confinement import landlock_version
-from bot.library.isolated.pool import (
-    IsolatedLimits,
-    IsolatedProcess,
-    ProcessLost,
-    isolated,
-    warm_processes,
-)
+from bot.library.isolated.pool import isolated, warm_processes
+from bot.library.isolated.process import IsolatedLimits, IsolatedProcess, Reach
 from bot.library.isolated.scratch import remove_abandoned_folders
-from bot.testing.conversation import asked
-from tests.support.redis import asked as request_of
 
 JOBS = "tests.support.jobs"
 LIMITS = IsolatedLimits(memory=300_000_000, cpu=1.0, seconds=10.0)
@@ -124,7 +116,7 @@ async def test_what_was_taken_over_sees_only_its_own_files(
     (tmp_path / "data" / "table").write_text("table")
     env = Path(__file__).parents[3] / "pyproject.toml"  # beside it an operator's .env would lie
     out_of_sight = (tmp_path / "secret", env, f"/proc/{os.getpid()}/environ", "/etc/passwd")
-    async with isolated(JOBS, LIMITS, data=tmp_path / "data") as process:
+    async with isolated(JOBS, LIMITS, Reach(data=tmp_path / "data")) as process:
         assert await process.call("read", path=str(tmp_path / "data" / "table")) == "table"
         for path in out_of_sight:
             with pytest.raises(RuntimeError, match="PermissionError"):
@@ -137,7 +129,7 @@ async def test_what_was_taken_over_sees_only_its_own_files(
         assert await process.call("echo", value="still Python") == "still Python"
         if landlock_version() >= 6:
             assert await process.call("signal", pid=os.getpid()) == -1
-    async with isolated(JOBS, LIMITS, network=True) as process:
+    async with isolated(JOBS, LIMITS, Reach(network=True)) as process:
         with pytest.raises(RuntimeError, match="PermissionError"):
             await process.call("read", path=f"/proc/{os.getpid()}/environ")
         await process.call("execute", program=sys.executable)
@@ -146,10 +138,8 @@ async def test_what_was_taken_over_sees_only_its_own_files(
 
 async def test_it_stays_warm_within_one_run_and_for_one_person() -> None:
     async def pid_for(user: str) -> int:
-        request = request_of().model_copy(update={"user": user})
-        with bound_request(RequestContext(request=request, run_id="run_1")):
-            async with isolated(JOBS, LIMITS) as process:
-                return process.pid
+        async with isolated(JOBS, LIMITS, owner=user) as process:
+            return process.pid
 
     async with warm_processes():
         first = await pid_for("U0ADA00001")
@@ -164,25 +154,23 @@ async def test_it_stays_warm_within_one_run_and_for_one_person() -> None:
 
 
 async def test_a_stopped_one_is_not_used_again() -> None:
-    with asked():
-        async with warm_processes():
-            async with isolated(JOBS, LIMITS) as process:
-                with pytest.raises(TimeoutError):
-                    await process.call("compute")
-                pid = process.pid
-            async with isolated(JOBS, LIMITS) as again:
-                assert again.pid != pid
+    async with warm_processes():
+        async with isolated(JOBS, LIMITS) as process:
+            with pytest.raises(TimeoutError):
+                await process.call("compute")
+            pid = process.pid
+        async with isolated(JOBS, LIMITS) as again:
+            assert again.pid != pid
 
 
 async def test_one_that_died_idle_is_not_lent_again() -> None:
     """S2: when memory is short the kernel ends idle processes; who asks next does not notice."""
-    with asked():
-        async with warm_processes():
-            for how in (signal.SIGKILL, signal.SIGSTOP):
-                async with isolated(JOBS, LIMITS) as process:
-                    os.kill(process.pid, how)
-                async with isolated(JOBS, LIMITS) as again:
-                    assert await again.call("echo", value=1) == 1
+    async with warm_processes():
+        for how in (signal.SIGKILL, signal.SIGSTOP):
+            async with isolated(JOBS, LIMITS) as process:
+                os.kill(process.pid, how)
+            async with isolated(JOBS, LIMITS) as again:
+                assert await again.call("echo", value=1) == 1
 
 
 async def test_one_that_is_lent_as_its_run_ends_ends_too() -> None:
@@ -195,10 +183,9 @@ async def test_one_that_is_lent_as_its_run_ends_ends_too() -> None:
             await may_return.wait()
             return process.pid
 
-    with asked():
-        async with warm_processes():
-            working = asyncio.create_task(works())
-            await is_lent.wait()
+    async with warm_processes():
+        working = asyncio.create_task(works())
+        await is_lent.wait()
     may_return.set()
     await gone(await working)
 
@@ -212,16 +199,15 @@ async def test_time_to_start_is_nobodys_time() -> None:
 
 async def test_few_are_kept_idle() -> None:
     """Memory of idle processes does not grow with the runs."""
-    with asked():
-        async with warm_processes():
-            limits = [IsolatedLimits(seconds=10.0 + n) for n in range(10)]
-            processes: list[IsolatedProcess] = []
-            for each in limits:
-                async with isolated(JOBS, each) as process:
-                    processes.append(process)
-            await gone(processes[0].pid)
-            await gone(processes[1].pid)
-            assert all(_answers(each.pid) for each in processes[2:])
+    async with warm_processes():
+        limits = [IsolatedLimits(seconds=10.0 + n) for n in range(10)]
+        processes: list[IsolatedProcess] = []
+        for each in limits:
+            async with isolated(JOBS, each) as process:
+                processes.append(process)
+        await gone(processes[0].pid)
+        await gone(processes[1].pid)
+        assert all(_answers(each.pid) for each in processes[2:])
 
 
 async def test_a_link_it_left_is_not_followed(tmp_path: Path) -> None:
@@ -269,7 +255,8 @@ def test_it_dies_with_the_bot(
     none of a bot that lives."""
     code = (
         "import asyncio\n"
-        "from bot.library.isolated.pool import IsolatedLimits, isolated\n"
+        "from bot.library.isolated.pool import isolated\n"
+        "from bot.library.isolated.process import IsolatedLimits\n"
         "async def main():\n"
         f"    async with isolated({JOBS!r}, IsolatedLimits(cpu=500, seconds=500)) as process:\n"
         "        print(process.pid, flush=True)\n"
