@@ -19,17 +19,13 @@ from bot.core.background import alongside
 from bot.core.errors import BotError
 from bot.features import Feature
 from bot.features.accounts.account import AccountChange
-from bot.features.accounts.slack.changes import AccountChanges
 from bot.features.accounts.slack.listeners import AccountListeners
 from bot.features.accounts.slack.people import PeopleAccounts
 from bot.mcp import McpServers
-from bot.runs.context.artifacts import ThreadArtifacts
-from bot.runs.lessons import LessonIntake
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.queue.engine import Engine
 from bot.runs.queue.requests import Requests
-from bot.runs.watching import Submit
 from bot.settings import Settings, secret
 from bot.settings.checks import unpriced_models
 from bot.slack.edge.api_watch import SlackApiWatch
@@ -45,23 +41,16 @@ from bot.slack.edge.workspaces import (
     Workspaces,
     run_in_each,
 )
-from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.bolt_app import Listener, slack_app, workspace_router
+from bot.slack.intake.bolt_app import workspace_router
 from bot.slack.intake.catch_up import CatchUp
-from bot.slack.intake.decisions import ApprovalDecisions
 from bot.slack.intake.due_schedules import DueSchedules
-from bot.slack.intake.edits import Edits
 from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.home.lessons import LessonDesk
 from bot.slack.intake.home.publish import HomeTab, no_accounts
-from bot.slack.intake.intake import Intake
-from bot.slack.intake.listeners import register, switched_off
-from bot.slack.intake.listeners.people import nothing_to_end
-from bot.slack.intake.questions import QuestionIntake
+from bot.slack.intake.listeners import register
 from bot.slack.intake.schedules import WorkspaceSchedules
-from bot.slack.intake.share import AnswerSharing
-from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
-from bot.slack.intake.stop import StopAction
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.orphans import Orphans
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores
@@ -93,34 +82,34 @@ async def slack_intake(
         retries = await stack.enter_async_context(EventRetries.open())
         requests = Requests(stores, engine, process.observers)
 
-        def listener(slack: Slack) -> Listener:
-            return make_listener(
+        def slack_app(slack: Slack) -> SlackApp:
+            return make_slack_app(
                 settings, stores, slack, requests, background, retries, features, accounts
             )
 
-        listeners = PerWorkspace(workspaces, listener)
+        apps = PerWorkspace(workspaces, slack_app)
         await stack.enter_async_context(
-            _receiving_events(settings, workspaces, listeners, process, oauth)
+            _receiving_events(settings, workspaces, apps, process, oauth)
         )
-        await stack.enter_async_context(_catching_up(settings, stores, workspaces, listeners))
-        await stack.enter_async_context(_running_schedules(stores, workspaces, listeners))
-        parts = run_in_each(workspaces.teams, partial(_run_parts, listeners))
+        await stack.enter_async_context(_catching_up(settings, workspaces, apps))
+        await stack.enter_async_context(_running_schedules(workspaces, apps))
+        parts = run_in_each(workspaces.teams, partial(_run_parts, apps))
         await stack.enter_async_context(alongside(parts, name="features"))
         if accounts:
             await stack.enter_async_context(
-                _connecting_accounts(settings, stores, workspaces, listeners, accounts)
+                _connecting_accounts(settings, stores, workspaces, apps, accounts)
             )
             stack.enter_context(process.account_pages.served_by(accounts))
         yield
 
 
-async def _run_parts(listeners: PerWorkspace[Listener], team: str) -> None:
+async def _run_parts(apps: PerWorkspace[SlackApp], team: str) -> None:
     """Run what features do in the background of a workspace."""
-    listener = await listeners.of(team)
-    if listener is None:
+    app = await apps.of(team)
+    if app is None:
         return
     async with asyncio.TaskGroup() as group:
-        for part in listener.features:
+        for part in app.parts:
             group.create_task(_run_part(part), name=type(part).__name__)
         await asyncio.Event().wait()  # parts that end are over
 
@@ -141,21 +130,19 @@ async def _connecting_accounts(
     settings: Settings,
     stores: Stores,
     workspaces: Workspaces,
-    listeners: PerWorkspace[Listener],
+    apps: PerWorkspace[SlackApp],
     accounts: Accounts,
 ) -> AsyncGenerator[None]:
     """Tell people of changes of their accounts, and erase those of people who have left."""
 
     async def on_change(change: AccountChange) -> None:
         log.info("An account at %s: %s", change.server, change.outcome)
-        listener = await listeners.of(change.team)
-        if listener and listener.accounts:
-            await listener.accounts.tell(change)
+        if accounts_here := _accounts_of(await apps.of(change.team)):
+            await accounts_here.changes.tell(change)
 
     async def look_for_leavers(team: str) -> None:
-        listener = await listeners.of(team)
-        if listener and listener.accounts:
-            await listener.accounts.people.erase_of_people_who_left()
+        if accounts_here := _accounts_of(await apps.of(team)):
+            await accounts_here.people.erase_of_people_who_left()
 
     async with (
         telling_changes(settings, stores, accounts, on_change),
@@ -168,13 +155,13 @@ async def _connecting_accounts(
 async def _receiving_events(
     settings: Settings,
     workspaces: Workspaces,
-    listeners: PerWorkspace[Listener],
+    apps: PerWorkspace[SlackApp],
     process: ProcessStatus,
     oauth: OAuthApp | None,
 ) -> AsyncGenerator[None]:
     signing_secret = _signing_secret(settings)
     on_uninstalled = oauth.uninstaller.uninstalled if oauth else None
-    app = workspace_router(listeners, signing_secret=signing_secret, on_uninstalled=on_uninstalled)
+    app = workspace_router(apps, signing_secret=signing_secret, on_uninstalled=on_uninstalled)
     watch = SlackApiWatch(_slack_probe(settings, workspaces))
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
@@ -205,11 +192,11 @@ def _slack_probe(settings: Settings, workspaces: Workspaces) -> Callable[[], Awa
 
 @asynccontextmanager
 async def _catching_up(
-    settings: Settings, stores: Stores, workspaces: Workspaces, listeners: PerWorkspace[Listener]
+    settings: Settings, workspaces: Workspaces, apps: PerWorkspace[SlackApp]
 ) -> AsyncGenerator[None]:
     async def catch_up(team: str) -> None:
-        if listener := await listeners.of(team):
-            await _catch_up(settings, stores, listener).run()
+        if app := await apps.of(team):
+            await _catch_up(settings, app).run()
 
     if not settings.catch_up.every_minutes:
         yield
@@ -220,13 +207,13 @@ async def _catching_up(
 
 @asynccontextmanager
 async def _running_schedules(
-    stores: Stores, workspaces: Workspaces, listeners: PerWorkspace[Listener]
+    workspaces: Workspaces, apps: PerWorkspace[SlackApp]
 ) -> AsyncGenerator[None]:
     async def submit_due(team: str) -> None:
-        if listener := await listeners.of(team):
-            slack, questions = listener.slack, listener.deps.questions
+        if app := await apps.of(team):
+            stores = app.stores
             await DueSchedules(
-                team, stores.schedules, stores.pause, questions, listener.features, slack
+                team, stores.schedules, stores.pause, app.questions, app.parts, app.slack
             ).run()
 
     async with alongside(run_in_each(workspaces.teams, submit_due), name="schedules"):
@@ -245,7 +232,9 @@ def _signing_secret(settings: Settings) -> str:
     return signing.get_secret_value() if signing else ""
 
 
-def _catch_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp:
+def _catch_up(settings: Settings, app: SlackApp) -> CatchUp:
+    stores = app.stores
+
     async def is_known(team: str, channel: str, ts: str) -> bool:
         taken = await stores.mailbox.was_taken(team, channel, ts)
         return taken or await stores.threads.was_noticed(team, channel, ts)
@@ -253,19 +242,18 @@ def _catch_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp
     async def is_idle(thread_key: str) -> bool:
         return not await stores.mailbox.waiting(thread_key)
 
-    slack = listener.slack
     orphans = Orphans(
-        clients=slack.clients,
-        identity=slack.identity,
-        status=slack.status,
-        people=slack.people,
+        clients=app.clients,
+        identity=app.identity,
+        status=app.status,
+        people=app.people,
         is_idle=is_idle,
     )
     return CatchUp(
         settings.catch_up,
-        client=listener.slack.clients.reads,
-        identity=listener.slack.identity,
-        intake=listener.intake,
+        client=app.clients.reads,
+        identity=app.identity,
+        intake=app.intake,
         turns=stores.catch_ups,
         is_known=is_known,
         orphans=orphans,
@@ -273,7 +261,7 @@ def _catch_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp
     )
 
 
-def make_listener(
+def make_slack_app(
     settings: Settings,
     stores: Stores,
     slack: Slack,
@@ -282,91 +270,32 @@ def make_listener(
     retries: EventRetries,
     features: Sequence[Feature],
     accounts: Accounts | None = None,
-) -> Listener:
-    """Return the listener of a workspace, with everything that people can do with the bot there."""
-    submit = requests.submit
-    app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
-    channels = Channels(settings.channels, stores.channels)
-    gate = AccessGate(slack.identity.team, slack.people, settings.access, channels)
-    stop_action = StopAction(slack, gate, requests, stores.audit.append)
-    intake = Intake(
+) -> SlackApp:
+    """Return a workspace, with everything that people can do with the bot there."""
+    app = SlackApp(
         slack,
-        gate,
-        threads=stores.threads,
-        pending_approvals=requests,
-        submit=submit,
-        stop_action=stop_action,
+        stores,
+        requests,
+        policy=settings.access,
+        channels=Channels(settings.channels, stores.channels),
         background=background,
         retries=retries,
-        record=stores.audit.append,
+        answer_buttons=answer_buttons(features),
+        signing_secret=_signing_secret(settings),
     )
-    questions = QuestionIntake(slack, gate, intake, requests.whole)
-    buttons = answer_buttons(features)
     people = people_accounts(settings, stores, slack, accounts) if accounts else None
-    home_tab = _home_tab(settings, stores, slack, gate, submit, background, people)
-    decisions = ApprovalDecisions(
-        slack.identity.team,
-        slack.people,
-        requests.asked,
-        requests.decide,
-        record=stores.audit.append,
-        note_card=stores.runs.note_card,
-    )
-    deps = SlackPartDeps(
-        slack=slack,
-        stores=stores,
-        gate=gate,
-        requests=requests,
-        questions=questions,
-        decisions=decisions,
-        submit=submit,
-        retries=retries,
-        background=background,
-        refresh_home=home_tab.refresh,
-    )
-    parts = [feature.slack_part(deps) for feature in features if feature.slack_part]
-    home_tab.parts.extend(parts)
-    register(
-        app,
-        slack,
-        intake=intake,
-        edits=Edits(slack.identity, slack.clients, gate, intake, requests, buttons),
-        questions=questions,
-        submit=submit,
-        stop_action=stop_action,
-        keep_feedback=stores.feedback,
-        lesson_intake=LessonIntake(requests, stores.lessons),
-        decisions=decisions,
-        home_tab=home_tab,
-        on_left=people.left if people else nothing_to_end,
-        answers=AnswerSharing(
-            slack.identity,
-            slack.clients,
-            questions,
-            requests.answered,
-            find_artifact=ThreadArtifacts(stores.artifacts).of,
-            alone=stores.sharing,
-            switch=stores.pause,
-        ),
-        features=parts,
-        answer_buttons=buttons,
-        background=background,
-    )
-    changes = None
+    home_tab = _home_tab(settings, app, people)
+    app.refresh_home = home_tab.refresh
+    app.parts += [feature.slack_part(app) for feature in features if feature.slack_part]
     if people:
-        AccountListeners(people, decisions, slack.clients, background, home_tab.refresh).register(
-            app
-        )
-        changes = AccountChanges(
-            people,
-            stores.threads,
-            requests.asked,
-            requests.decide,
-            connected=home_tab.schedules.connected,
-            refresh_home=home_tab.refresh,
-        )
-    switched_off.register(app, slack.clients, background)
-    return Listener(deps, app, intake, parts, changes)
+        app.parts.append(AccountListeners(people, app, home_tab.schedules.connected))
+    register(app, home_tab)
+    return app
+
+
+def _accounts_of(app: SlackApp | None) -> AccountListeners | None:
+    parts = app.parts if app else ()
+    return next((part for part in parts if isinstance(part, AccountListeners)), None)
 
 
 def people_accounts(
@@ -377,17 +306,10 @@ def people_accounts(
     return PeopleAccounts(slack, accounts, store.owners, stores.audit.append)
 
 
-def _home_tab(
-    settings: Settings,
-    stores: Stores,
-    slack: Slack,
-    gate: AccessGate,
-    submit: Submit,
-    background: Background,
-    people: PeopleAccounts | None,
-) -> HomeTab:
+def _home_tab(settings: Settings, app: SlackApp, people: PeopleAccounts | None) -> HomeTab:
+    stores, gate = app.stores, app.gate
     budgets = budget_policy(settings, stores)
-    schedules = WorkspaceSchedules(gate.team, stores.schedules, slack.clients)
+    schedules = WorkspaceSchedules(app.team, stores.schedules, app.clients)
     catalogue = tool_catalogue(settings)
     admin = Admin(
         gate,
@@ -403,18 +325,19 @@ def _home_tab(
         limits=settings.limits,
         models=settings.models,
         evidence=settings.evidence.mode,
-        record=stores.audit.append,
+        record=app.record,
     )
     return HomeTab(
-        slack.identity,
-        slack.clients,
-        background,
+        app.identity,
+        app.clients,
+        app.background,
         gate=gate,
         usage_of=budgets.of_person,
         admin=admin,
-        lessons=LessonDesk(slack, gate, admin, stores.lessons, submit, stores.audit.append),
+        lessons=LessonDesk(app.slack, gate, admin, stores.lessons, app.submit, app.record),
         schedules=schedules,
-        messages=WaitingMessages(gate.team, slack.clients, stores.scheduled_messages),
+        messages=WaitingMessages(app.team, app.clients, stores.scheduled_messages),
         preferences=PreferenceBook(stores.preferences),
         accounts_of=people.views if people else no_accounts,
+        parts=app.parts,
     )

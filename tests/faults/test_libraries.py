@@ -48,7 +48,7 @@ async def test_an_event_is_taken_in_though_slack_will_not_say_who_we_are() -> No
     async with (
         Workspace.open() as ws,
         wired(ws) as rig,
-        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
+        socket_mode(rig.app.bolt, ws.app_token, web_client=rig.clients.reads),
     ):
         ws.faults.fail("auth.test", "internal_error", times=50)
         await ws.say(ADA, GENERAL, rig.mention("who am I?"))
@@ -69,7 +69,7 @@ async def test_an_event_that_is_worked_on_is_not_collected() -> None:
             return await reply
 
         rig.intake._submit = wait_once
-        async with socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads):
+        async with socket_mode(rig.app.bolt, ws.app_token, web_client=rig.clients.reads):
             await ws.say(ADA, GENERAL, rig.mention("hold on"))
             await ws.until(lambda: waiting)
             gc.collect()
@@ -94,7 +94,11 @@ async def test_a_socket_modes_address_is_not_logged(
         async with Workspace.open() as ws, wired(ws) as rig:
             ws.faults.refuse_connections(1)
             async with socket_mode(
-                rig.app, ws.app_token, web_client=rig.clients.reads, connections=1, patience=0.5
+                rig.app.bolt,
+                ws.app_token,
+                web_client=rig.clients.reads,
+                connections=1,
+                patience=0.5,
             ) as sockets:
                 await asyncio.wait_for(sockets.wait_connected(1), 10)
     finally:

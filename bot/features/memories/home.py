@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.ack.async_ack import AsyncAck
 from typing_extensions import override
 
 from bot.features.memories import words
 from bot.features.memories.store import MemoryStore
-from bot.slack.edge.payloads import value_of
-from bot.slack.intake.slack_part import HomeViewer, SlackPart, SlackPartDeps
+from bot.slack.intake.press import Press
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.buttons import with_confirmation, with_label
 from bot.slack.ui.parts import Block, context, text_object
 from bot.toolkit import Memory, MemoryScope
@@ -20,31 +18,29 @@ from bot.toolkit import Memory, MemoryScope
 FORGET = "forget_memory"
 _MOST = 40  # a Home tab has at most 100 blocks
 
-Body = dict[str, Any]
-
 
 class MemoriesHome(SlackPart):
     """The memories of people in one workspace: each listed for its person, with a button."""
 
-    def __init__(self, deps: SlackPartDeps) -> None:
-        self._team = deps.slack.identity.team
-        self._store = MemoryStore.of(deps.stores)
-        self._refresh_home = deps.refresh_home
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+        self._store = MemoryStore.of(app.stores)
 
     @override
-    def register(self, app: AsyncApp) -> None:
-        app.action(FORGET)(self._forget)
+    def register(self, app: SlackApp) -> None:
+        app.button(FORGET)(self._forget)
 
     @override
     async def home(self, viewer: HomeViewer) -> Sequence[Block]:
-        memories = await self._store.all(MemoryScope.USER, f"{self._team}:{viewer.user}")
+        memories = await self._store.all(MemoryScope.USER, self._holder(viewer.user))
         return memory_blocks(memories, may_ask=viewer.may_ask)
 
-    async def _forget(self, body: Body, action: Body, ack: AsyncAck) -> None:
-        user = str(body["user"]["id"])
-        await self._store.forget(MemoryScope.USER, f"{self._team}:{user}", value_of(action))
-        self._refresh_home(user)
-        await ack()
+    async def _forget(self, press: Press) -> None:
+        await self._store.forget(MemoryScope.USER, self._holder(press.user), press.value)
+        self._app.refresh_home(press.user)
+
+    def _holder(self, user: str) -> str:
+        return f"{self._app.team}:{user}"
 
 
 def memory_blocks(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:

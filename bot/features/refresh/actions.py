@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
@@ -25,13 +26,12 @@ from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_cod
 from bot.slack.edge.text import one_line
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.schedules import WorkspaceSchedules
-from bot.slack.intake.share import LockSharing
 from bot.slack.message.message_writer import MessageWriter, PostFence
 from bot.slack.message.streams import Streams
 from bot.slack.ui import words
 from bot.slack.ui.button_payload import ButtonPress
 from bot.slack.ui.parts import Part
-from bot.store import Leases, ScheduleStore
+from bot.store import Leases, Lock, ScheduleStore
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class AnswerRefresh:
     submit: Submit
     clients: Clients
     identity: Identity
-    alone: LockSharing
+    alone: Callable[[str], AbstractAsyncContextManager[Lock | None]]
 
     async def start(self, press: ButtonPress) -> None:
         """Have a worker refresh the answer for the person who pressed. One at a time per answer."""

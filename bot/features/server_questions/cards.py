@@ -31,6 +31,7 @@ from bot.slack.ui.buttons import (
     with_label,
 )
 from bot.slack.ui.cards import Shown, card_button, decided_line, plain, section
+from bot.slack.ui.modals import FormErrors
 from bot.slack.ui.parts import Block, Part, context, shortened, text_object
 from bot.slack.ui.times import local_time
 
@@ -111,7 +112,7 @@ def opened_by(view: Mapping[str, Any]) -> Opened:
 def typed_answer(approval: Approval, view: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the asker filled in, as the server gets it.
 
-    Raises WrongInput for what does not fit, and MalformedPayload for a modal that is not ours.
+    Raises FormErrors for what does not fit, and MalformedPayload for a modal that is not ours.
     """
     form, values = question_of(approval).form, view["state"]["values"]
     given = {
@@ -126,15 +127,7 @@ def typed_answer(approval: Approval, view: Mapping[str, Any]) -> dict[str, Any]:
             for number, each in enumerate(form.fields)
             if each.name in error.fields
         }
-        raise WrongInput(wrong) from None
-
-
-class WrongInput(Exception):
-    """Raised for input that does not fit. `errors` maps block ids to sentences for the person."""
-
-    def __init__(self, errors: dict[str, str]) -> None:
-        super().__init__(str(errors))
-        self.errors = errors
+        raise FormErrors(wrong) from None
 
 
 def pressed_answer(approval: Approval, action: str) -> dict[str, Any] | None:

@@ -200,6 +200,7 @@ class _Action(TypedDict):
     block_id: NotRequired[Text | None]
     type: NotRequired[Text | None]
     value: NotRequired[Text | None]
+    selected_option: NotRequired[_Option | None]
     selected_conversation: NotRequired[Id | None]
 
 

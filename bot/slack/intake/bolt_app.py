@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
 
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.authorization import AuthorizeResult
@@ -15,12 +14,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.core.errors import BotError, MalformedPayload, StoreUnavailable
-from bot.features.accounts.slack.changes import AccountChanges
 from bot.slack.edge.client import Clients, Identity, Token
-from bot.slack.edge.workspaces import PerWorkspace, Slack
-from bot.slack.intake.intake import Intake
-from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
+from bot.slack.edge.workspaces import PerWorkspace
 from bot.slack.ui import words
+
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 log = logging.getLogger(__name__)
 
@@ -32,40 +31,24 @@ _NAMES: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """The Bolt app of one workspace, and what its listeners call.
-
-    `features` are the parts of features, made of `deps`. `accounts` acts on changes of personal accounts; None when no server has any.
-    """
-
-    deps: SlackPartDeps
-    app: AsyncApp
-    intake: Intake
-    features: Sequence[SlackPart]
-    accounts: AccountChanges | None = None
-
-    @property
-    def slack(self) -> Slack:
-        """The workspace."""
-        return self.deps.slack
-
-
 OnUninstalled = Callable[[str, str | None], Awaitable[None]]
 """Called with the workspace and its organisation, if any, when the app was uninstalled there."""
+
+OnUnhandled = Callable[[dict[str, Any]], Awaitable[None]]
+"""Called with the payload of a press that no listener handles. Raises MalformedPayload."""
 
 UNINSTALL_EVENTS = frozenset({"app_uninstalled", "tokens_revoked"})
 
 
 def workspace_router(
-    listeners: PerWorkspace[Listener],
+    workspaces: PerWorkspace[SlackApp],
     *,
     signing_secret: str = "",
     on_uninstalled: OnUninstalled | None = None,
 ) -> AsyncApp:
     """Return the app that receives every request and passes it to the app of its workspace."""
     app = _WorkspaceRouter(
-        listeners, authorize=_authorize_nobody, signing_secret=signing_secret, **_NAMES
+        workspaces, authorize=_authorize_nobody, signing_secret=signing_secret, **_NAMES
     )
 
     async def without_workspace(req: AsyncBoltRequest) -> BoltResponse:
@@ -91,9 +74,9 @@ class _WorkspaceRouter(AsyncApp):
     uninstallations, and commands from workspaces where the bot is not installed.
     """
 
-    def __init__(self, listeners: PerWorkspace[Listener], **options: Any) -> None:
+    def __init__(self, workspaces: PerWorkspace[SlackApp], **options: Any) -> None:
         super().__init__(**options)
-        self._listeners = listeners
+        self._workspaces = workspaces
 
     @override
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
@@ -101,13 +84,13 @@ class _WorkspaceRouter(AsyncApp):
         if not team or _event_type(req) in UNINSTALL_EVENTS:
             return await super().async_dispatch(req)
         try:
-            listener = await self._listeners.of(team, enterprise)
+            workspace = await self._workspaces.of(team, enterprise)
         except BotError as error:
             log.error("Not acknowledged, because its workspace could not be loaded: %s", error)  # noqa: TRY400 - a trace adds nothing
             return BoltResponse(status=503)
-        if listener is None:
+        if workspace is None:
             return await super().async_dispatch(req)
-        return await listener.app.async_dispatch(req)
+        return await workspace.bolt.async_dispatch(req)
 
 
 def _workspace_of(req: AsyncBoltRequest) -> tuple[str | None, str | None]:
@@ -129,8 +112,10 @@ async def _authorize_nobody() -> AuthorizeResult:
     return AuthorizeResult(enterprise_id=None, team_id=None)
 
 
-def slack_app(clients: Clients, identity: Identity, *, signing_secret: str = "") -> AsyncApp:
-    """Return a Bolt app without listeners.
+def bolt_app(
+    clients: Clients, identity: Identity, on_unhandled: OnUnhandled, *, signing_secret: str = ""
+) -> AsyncApp:
+    """Return a Bolt app without listeners, which calls `on_unhandled` with presses nobody handles.
 
     `process_before_response` makes Bolt run a listener to its end before it answers Slack: when the
     listener raises, the event is not acknowledged, and Slack delivers it again. Authorization uses
@@ -145,7 +130,16 @@ def slack_app(clients: Clients, identity: Identity, *, signing_secret: str = "")
         attaching_conversation_kwargs_enabled=False,
         **_NAMES,
     )
-    app.error(_answer_error)
+
+    @app.error
+    async def answer_error(error: Exception, body: dict[str, Any]) -> BoltResponse | None:
+        if isinstance(error, BoltUnhandledRequestError) and body.get("type") == "block_actions":
+            try:
+                await on_unhandled(body)
+            except MalformedPayload as malformed:
+                error = malformed
+        return _response_to(error)
+
     return app
 
 
@@ -162,7 +156,7 @@ def _authorize_as(identity: Identity, token: Token):  # type: ignore[no-untyped-
     return authorize
 
 
-async def _answer_error(error: Exception) -> BoltResponse | None:
+def _response_to(error: Exception) -> BoltResponse | None:
     """Return the response for an event whose listener raised; None leaves it unacknowledged.
 
     An event that can never be handled is acknowledged, or Slack would deliver it again and again.

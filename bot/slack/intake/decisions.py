@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
+from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import NotPermitted, SlackUnavailable
 from bot.core.request import Entry, Request
-from bot.runs.audit_trail import Record, refused
+from bot.runs.audit_trail import refused
 from bot.runs.policy.access import PersonKind, Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.slack.edge.people import People
@@ -21,34 +19,16 @@ from bot.slack.ui.button_payload import ButtonPress
 from bot.slack.ui.cards import Shown, people
 from bot.store import Refusal
 
-
-class DecisionHandler(Protocol):
-    """A function that stores a decision and wakes the run."""
-
-    async def __call__(
-        self, approval: Approval, decision: Decision, *, sha256: str
-    ) -> Refusal | None:
-        """Store the decision on the call with this hash. Return why not, None when it is stored."""
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 
-NoteCard = Callable[[str, str, str], Awaitable[None]]
-"""Records the ts of a card by its run and its name, unless it is known."""
-
-
-@dataclass(frozen=True, slots=True)
 class ApprovalDecisions:
-    """The approval buttons of one workspace, `team`.
+    """The approval buttons of one workspace. Refused presses are written to the audit trail."""
 
-    `find` loads an approval by its id, `decide` stores the decision, `record` writes refused presses
-    to the audit trail, and `note_card` keeps which message was pressed, so that the run finds it.
-    """
-
-    team: str
-    people: People
-    find: Callable[[str], Awaitable[ApprovalRecord | None]]
-    decide: DecisionHandler
-    record: Record
-    note_card: NoteCard
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+        self._team, self._people, self._requests = app.team, app.people, app.requests
 
     async def press(self, press: ButtonPress) -> None:
         """Store the decision of the button. Raises NotPermitted with a sentence for the person."""
@@ -74,13 +54,15 @@ class ApprovalDecisions:
         decision = Decision(
             verdict=verdict,
             by=press.user,
-            name=await self.people.name(press.user),
+            name=await self._people.name(press.user),
             at=int(float(press.at)),  # so that the same press is the same decision
             answer=answer,
         )
         if press.message:
-            await self.note_card(approval.run_id, _card_name(approval, press), press.message)
-        refusal = await self.decide(approval, decision, sha256=shown.sha256)
+            await self._app.stores.runs.note_card(
+                approval.run_id, _card_name(approval, press), press.message
+            )
+        refusal = await self._requests.decide(approval, decision, sha256=shown.sha256)
         if refusal is Refusal.DECIDED:
             raise NotPermitted(await self._existing_decision(approval))
         if refusal is Refusal.CHANGED:  # a forged press: no card showed this content
@@ -97,8 +79,8 @@ class ApprovalDecisions:
             shown = Shown.model_validate_json(press.value)
         except ValidationError:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]()) from None
-        record = await self.find(shown.id)
-        if record is None or not _is_pressed_in_place(record.approval, self.team, press):
+        record = await self._requests.asked(shown.id)
+        if record is None or not _is_pressed_in_place(record.approval, self._team, press):
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
         return shown, record.approval
 
@@ -110,17 +92,17 @@ class ApprovalDecisions:
     async def _may_decide(self, approval: Approval, user: str) -> bool:
         is_enough = not KINDS[approval.kind].members_only
         is_approver = user in approval.approvers
-        return is_approver and (is_enough or await may_decide(self.people, user, now=True))
+        return is_approver and (is_enough or await may_decide(self._people, user, now=True))
 
     async def _refused(self, press: ButtonPress, approval: Approval, verdict: Verdict) -> None:
         """Write a refused press to the audit trail."""
         what, run_id = f"{verdict} {approval.subject}", approval.run_id
-        await self.record(
-            [refused(self.team, press.user, what, channel=press.channel, run_id=run_id)]
+        await self._app.record(
+            [refused(self._team, press.user, what, channel=press.channel, run_id=run_id)]
         )
 
     async def _existing_decision(self, approval: Approval) -> str:
-        record = await self.find(approval.id)
+        record = await self._requests.asked(approval.id)
         decision = record.decision if record else None
         if decision and decision.verdict is Verdict.EXPIRED:
             return approval_words.DECISION_REFUSED[Refusal.EXPIRED]()

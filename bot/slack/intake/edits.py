@@ -12,24 +12,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.core.request import RepeatReason, Request
 from bot.runs.queue.revisions import EditScope
-from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity
+from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import mentions
-from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.intake import Intake
 from bot.slack.intake.short_replies import is_stop
 from bot.slack.ui import buttons, words
 from bot.slack.ui.parts import context
 from bot.text.redaction import redacted
 from bot.text.translation import reader
+
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 log = logging.getLogger(__name__)
 
@@ -44,52 +45,13 @@ _UNDELIVERED_SECONDS = 900.0
 """The age up to which Slack may still deliver a message for the first time: it retries for six minutes."""
 
 
-class RequestRevisions(Protocol):
-    """The requests that messages made, and operations to replace or withdraw them."""
-
-    async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
-        """Return the request of a message and its state; None when there is none, or no longer."""
-
-    async def is_known(self, team: str, channel: str, ts: str) -> bool:
-        """Return whether a message was taken in, ignored by a rule, or deleted before it came."""
-
-    async def ignore(self, team: str, channel: str, ts: str) -> None:
-        """Make the message `ts` ask nothing if it still comes. A message that asked is not affected."""
-
-    async def answers_to(self, team: str, channel: str, ts: str) -> Sequence[tuple[str, bool]]:
-        """Return the ts of each answer to the message `ts`, and whether it answers only that."""
-
-    async def supersede(self, old: EditScope, new: Request) -> None:
-        """Replace `old` by `new`, which is already stored. Safe to repeat."""
-
-    async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
-        """Withdraw the request of a message, whether it is waiting or running."""
-
-    async def forget_lessons(self, thread_key: str, ts: str) -> None:
-        """Delete what admins may read of a message because of a rating. Safe to repeat."""
-
-    async def forget_question(self, thread_key: str, ts: str) -> None:
-        """Delete what is kept of a deleted message for later use of its answer. Safe to repeat."""
-
-
 class Edits:
     """The handlers of edited and deleted messages in one workspace."""
 
-    def __init__(
-        self,
-        identity: Identity,
-        clients: Clients,
-        gate: AccessGate,
-        intake: Intake,
-        asked: RequestRevisions,
-        answer_buttons: Sequence[buttons.AnswerButton],
-    ) -> None:
-        self._identity = identity
-        self._clients = clients
-        self._gate = gate
-        self._intake = intake
-        self._asked = asked
-        more = (button.action for button in answer_buttons if button.asks_again)
+    def __init__(self, app: SlackApp) -> None:
+        self._identity, self._clients, self._gate = app.identity, app.clients, app.gate
+        self._intake, self._requests = app.intake, app.requests
+        more = (button.action for button in app.answer_buttons if button.asks_again)
         self._ask_again = (*buttons.ASK_AGAIN, *more)
 
     async def changed(self, event: Event, event_id: str) -> None:
@@ -103,10 +65,10 @@ class Edits:
         if "edited" not in now or text == old or now.get("bot_id"):
             return
         team, channel, ts = self._identity.team, str(event["channel"]), str(now["ts"])
-        await self._asked.forget_lessons(f"{team}:{channel}:{now.get('thread_ts') or ts}", ts)
-        if _may_be_undelivered(ts) and not await self._asked.is_known(team, channel, ts):
+        await self._requests.forget_lessons(f"{team}:{channel}:{now.get('thread_ts') or ts}", ts)
+        if _may_be_undelivered(ts) and not await self._requests.is_known(team, channel, ts):
             await self._take_unedited(event, f"{event_id}:unedited")
-        asked = await self._asked.edit_scope(team, channel, ts)
+        asked = await self._requests.edit_scope(team, channel, ts)
         if asked:
             await self._revise(asked, now, event_id)
         elif mentions(text, self._identity.user) and not mentions(old, self._identity.user):
@@ -132,14 +94,14 @@ class Edits:
             return
         team, channel, thread = self._identity.team, str(event["channel"]), before.get("thread_ts")
         if _may_be_undelivered(str(ts)):
-            await self._asked.ignore(team, channel, str(ts))
-        for answer, alone in await self._asked.answers_to(team, channel, str(ts)):
+            await self._requests.ignore(team, channel, str(ts))
+        for answer, alone in await self._requests.answers_to(team, channel, str(ts)):
             with reader(await self._gate.people.locale(str(before["user"]))):
                 sentence = words.DELETED() if alone else words.DELETED_AMONG()
             await self._say_deleted(channel, answer, sentence)
         key = f"{team}:{channel}:{thread or ts}"
-        await self._asked.forget_question(key, str(ts))
-        await self._asked.withdraw(key, str(ts), str(before["user"]))
+        await self._requests.forget_question(key, str(ts))
+        await self._requests.withdraw(key, str(ts), str(before["user"]))
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:
         """Put `sentence` above an answer, and remove the buttons that would ask its question again."""
@@ -187,7 +149,7 @@ class Edits:
         )
         new = asked.edited(new)
         await self._intake.accept(new, event_id)
-        await self._asked.supersede(asked, new)
+        await self._requests.supersede(asked, new)
 
     async def _may_still_ask(self, request: Request) -> bool:
         try:

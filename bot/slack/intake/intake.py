@@ -9,25 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from bot.core.approvals import Approval
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
-from bot.runs.audit_trail import Record, refused
+from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
-from bot.runs.watching import Submit
 from bot.slack.edge.app_context import channel_beside
-from bot.slack.edge.background_tasks import Background
-from bot.slack.edge.event_retries import EventRetries
 from bot.slack.edge.message_events import Event, action_token, is_direct, is_of_a_person
-from bot.slack.edge.names import naming
 from bot.slack.edge.text import mentions_from, question_from
-from bot.slack.edge.workspaces import Slack
-from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.addressing import Addressing
 from bot.slack.intake.short_replies import is_stop, is_to_others, is_yes, may_be_request
-from bot.slack.intake.stop import StopAction
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
 from bot.slack.ui import approval_words, words
@@ -37,60 +30,19 @@ from bot.slack.ui.parts import context
 from bot.text.mentions import Mention
 from bot.text.translation import reader
 
-
-class Threads(Protocol):
-    """The stored participants of threads, and notices already given."""
-
-    async def participants(self, thread_key: str) -> frozenset[str]:
-        """Return the users who asked the bot in a thread; empty when nobody did."""
-
-    async def first_notice(self, team: str, channel: str, ts: str) -> bool:
-        """Return True once for each message, so that a redelivery gives no second notice."""
-
-    async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
-        """Return whether `first_notice` was called for the message."""
-
-
-class PendingApprovals(Protocol):
-    """The approvals that runs are waiting for, and that block later requests of their threads."""
-
-    async def pending(self, team: str, channel: str, thread: str | None) -> Sequence[Approval]:
-        """Return the pending approvals of a thread, or of the whole channel without `thread`."""
-
-    async def approvals_in_dm(self, team: str, user: str) -> Sequence[tuple[Approval, str]]:
-        """Return the approvals with a card in the direct messages of `user`, and the cards' ts."""
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 
 class Intake:
     """The message handler of one workspace, which turns messages into requests."""
 
-    def __init__(
-        self,
-        slack: Slack,
-        gate: AccessGate,
-        *,
-        threads: Threads,
-        pending_approvals: PendingApprovals,
-        submit: Submit,
-        stop_action: StopAction,
-        background: Background,
-        retries: EventRetries,
-        record: Record,
-    ) -> None:
-        self._identity = slack.identity
-        self._clients = slack.clients
-        self._access = slack.access
-        self._status = slack.status
-        self._name_of = naming(slack.people, slack.access)
-        self._gate = gate
-        self._threads = threads
-        self._pending_approvals = pending_approvals
-        self._submit = submit
-        self._stop_action = stop_action
-        self._background = background
-        self._record = record
-        self._addressing = Addressing(slack.identity, slack.clients, gate, threads)
-        self.retries = retries
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+        self._identity, self._clients, self._access = app.identity, app.clients, app.access
+        self._gate, self._threads, self._requests = app.gate, app.stores.threads, app.requests
+        self._background, self._retries = app.background, app.retries
+        self._addressing = Addressing(app.identity, app.clients, app.gate, app.stores.threads)
 
     async def message(
         self,
@@ -112,12 +64,12 @@ class Intake:
         if self._says(event, is_stop) and not event.get("files"):
             stop = partial(self._stop, event)
             mark = f"{event_id}:stop"  # what stops a run waits for nothing in its thread
-            if await self.retries.run_in_order(mark, stop, line=mark, on_trouble=waits):
+            if await self._retries.run_in_order(mark, stop, line=mark, on_trouble=waits):
                 return
         marks = {"late": late, "restored": restored}
         work = partial(self._handle, event, event_id, marks)
-        line = self.thread_key(event["channel"], thread)
-        await self.retries.run_in_order(event_id, work, line=line, when=when, on_trouble=waits)
+        line = self._app.thread_key(event["channel"], thread)
+        await self._retries.run_in_order(event_id, work, line=line, when=when, on_trouble=waits)
 
     def _say_waiting(self, event: Event, thread: str) -> None:
         if event["type"] == "app_mention" or is_direct(event):
@@ -125,7 +77,7 @@ class Intake:
 
     async def _show_waiting(self, event: Event, thread: str) -> None:
         with reader(await self._gate.people.locale(event["user"])):
-            await self._status.show(event["channel"], thread, words.STATUS_WAITING())
+            await self._app.status.show(event["channel"], thread, words.STATUS_WAITING())
 
     async def _handle(self, event: Event, event_id: str, marks: Mapping[str, object]) -> None:
         if await self._is_typed_yes(event):
@@ -182,13 +134,13 @@ class Intake:
         """
         channel, thread = event["channel"], event.get("thread_ts")
         is_ambiguous = self._says(event, may_be_request)
-        if is_ambiguous and await self._stop_action.is_request(channel, event["ts"]):
+        if is_ambiguous and await self._app.stop.is_request(channel, event["ts"]):
             return False
         direct = is_direct(event)
         stopped, refused = False, ""
         try:
             if thread or direct:
-                stopped = await self._stop_action.stop(
+                stopped = await self._app.stop.stop(
                     channel, thread, event["user"], before=event["ts"]
                 )
         except NotPermitted as refusal:
@@ -203,7 +155,7 @@ class Intake:
 
     async def accept(self, request: Request, event_id: str) -> bool:
         """Store the request, and show its first status in the background. Return whether it is new."""
-        new = await self._submit(request, event_id)
+        new = await self._app.submit(request, event_id)
         if new:
             self._background.start(self._begin(request), "first status")
             if request.private:
@@ -230,11 +182,9 @@ class Intake:
         """Show the first status, or tell the asker which approvals block the thread."""
         pending: Sequence[Approval] = ()
         if not request.opens_thread:
-            pending = await self._pending_approvals.pending(
-                request.team, request.channel, request.thread
-            )
+            pending = await self._requests.pending(request.team, request.channel, request.thread)
         if not pending:
-            await self._status.begin(
+            await self._app.status.begin(
                 request, words.STATUS_STARTING(), [text() for text in words.LOADING]
             )
         else:
@@ -243,11 +193,9 @@ class Intake:
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
         """Write a refusal to the audit trail."""
-        await self._record([refused(self._identity.team, user, refusal.reason, channel=channel)])
-
-    def thread_key(self, channel: str, thread: str) -> str:
-        """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
-        return f"{self._identity.team}:{channel}:{thread}"
+        await self._app.record(
+            [refused(self._identity.team, user, refusal.reason, channel=channel)]
+        )
 
     async def _hint_at_mention(self, event: Event) -> None:
         """Tell an asker once that the bot waits for a mention in a thread of several people.
@@ -256,14 +204,14 @@ class Intake:
         """
         channel, thread, user = event["channel"], event["thread_ts"], event["user"]
         team, notice = self._identity.team, f"{thread}:{user}"
-        asked = user in await self._threads.participants(self.thread_key(channel, thread))
+        asked = user in await self._threads.participants(self._app.thread_key(channel, thread))
         if (
             not asked
             or is_to_others(str(event.get("text")))
             or await self._threads.was_noticed(team, channel, notice)
         ):
             return
-        waits = await self._pending_approvals.pending(team, channel, thread)
+        waits = await self._requests.pending(team, channel, thread)
         asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
         missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
         if missed and await self._threads.first_notice(team, channel, notice):
@@ -282,7 +230,7 @@ class Intake:
         team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
         direct = is_direct(event)
         found = [
-            *await self._pending_approvals.pending(
+            *await self._requests.pending(
                 team, channel, thread or (None if direct else event["ts"])
             ),
             *(await self._direct_approvals(event) if direct else ()),
@@ -297,7 +245,7 @@ class Intake:
 
     async def _direct_approvals(self, event: Event) -> list[Approval]:
         """Return the approvals with a card in this direct message, or above this thread."""
-        cards = await self._pending_approvals.approvals_in_dm(self._identity.team, event["user"])
+        cards = await self._requests.approvals_in_dm(self._identity.team, event["user"])
         return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
 
     async def _is_first_notice(self, event: Event) -> bool:
@@ -305,11 +253,11 @@ class Intake:
 
     async def question(self, text: str) -> str:
         """Return the question in a message's text, as people read it."""
-        return await question_from(text, bot=self._identity.user, name_of=self._name_of)
+        return await question_from(text, bot=self._identity.user, name_of=self._app.name_of)
 
     async def mentioned(self, text: str) -> tuple[Mention, ...]:
         """Return the mentions in a message, except those of the bot."""
-        return await mentions_from(text, bot=self._identity.user, name_of=self._name_of)
+        return await mentions_from(text, bot=self._identity.user, name_of=self._app.name_of)
 
     async def _request(
         self, event: Event, entry: Entry, person: Person, question: str, quoted: str
@@ -355,10 +303,8 @@ class Intake:
 
     def _tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
         """Post a sentence that only `user` sees."""
-        posting = self._clients.writes.chat_postEphemeral(
-            channel=channel, user=user, thread_ts=thread, text=sentence
-        )
-        self._background.start(posting, "ephemeral reply")
+        telling = self._app.tell(channel, thread, user, sentence)
+        self._background.start(telling, "ephemeral reply")
 
 
 def _is_answered(event: Event, entry: Entry) -> bool:

@@ -6,10 +6,11 @@ The bot posts a message that says who asked what, and that message becomes the r
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from slack_sdk.errors import SlackApiError
 
@@ -20,19 +21,15 @@ from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.runs.policy.access import Person
 from bot.slack.edge.client import NO_PLACE, error_code
 from bot.slack.edge.files import places_of
-from bot.slack.edge.names import naming
 from bot.slack.edge.text import cap, clean, decode
-from bot.slack.edge.workspaces import Slack
-from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.intake import Intake
 from bot.slack.ui import words
 from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
 from bot.slack.ui.parts import Block, shortened
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
 
-LoadRequest = Callable[[str], Awaitable[Request | None]]
-"""Returns an earlier request by its id; None when it is no longer stored."""
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 NOT_IN_CHANNEL = "bot not in channel"
 """The reason of a refusal in the audit trail."""
@@ -84,21 +81,12 @@ class QuestionIntake:
     Its methods raise NotPermitted with a sentence for the person.
     """
 
-    def __init__(self, slack: Slack, gate: AccessGate, intake: Intake, load: LoadRequest) -> None:
-        self._identity = slack.identity
-        self._clients = slack.clients
-        self._access = slack.access
-        self._gate = gate
-        self.name = naming(slack.people, slack.access)
-        """Returns the display name of a mentioned person or channel, by id."""
-        self._intake = intake
-        self._load = load
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+        self._identity, self._clients, self._access = app.identity, app.clients, app.access
+        self._gate, self._intake = app.gate, app.intake
+        self.team, self.name = app.team, app.name_of
         self._under_way: set[str] = set()
-
-    @property
-    def team(self) -> str:
-        """The id of the workspace."""
-        return self._identity.team
 
     async def ask(self, question: Question) -> bool:
         """Store the question as a request. Return False when that was done before."""
@@ -140,7 +128,7 @@ class QuestionIntake:
 
         `how` is the button, and `ts` the time of its press.
         """
-        kept = await self._load(request_id)
+        kept = await self._app.requests.whole(request_id)
         if kept is None or kept.withdrawn or not self._may_repeat(kept, user):
             raise NotPermitted(words.CANNOT_RETRY())
         if kept.superseded:  # its message shows that only once the next run has begun

@@ -7,43 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-from slack_bolt.async_app import AsyncApp
+from typing import TYPE_CHECKING
 
 from bot.core.schedule import Schedule
-from bot.runs.queue.requests import Requests
-from bot.runs.watching import Submit
-from bot.slack.edge.background_tasks import Background
-from bot.slack.edge.event_retries import EventRetries
-from bot.slack.edge.workspaces import Slack
-from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.decisions import ApprovalDecisions
-from bot.slack.intake.questions import QuestionIntake
 from bot.slack.ui.parts import Block
-from bot.store import Stores
 
-RefreshHome = Callable[[str], None]
-"""Publishes the Home tab of a person again, soon."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlackPartDeps:
-    """What features work with in one workspace.
-
-    `gate` says who may ask and who is an admin, `questions` asks in somebody's name with their
-    rights, `submit` takes a request as it is, and `decisions` decide on calls that wait.
-    """
-
-    slack: Slack
-    stores: Stores
-    gate: AccessGate
-    requests: Requests
-    questions: QuestionIntake
-    decisions: ApprovalDecisions
-    submit: Submit
-    retries: EventRetries
-    background: Background
-    refresh_home: RefreshHome
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +27,7 @@ class HomeViewer:
 class SlackPart:
     """What a feature adds to one workspace. Override what is needed: every method does nothing."""
 
-    def register(self, app: AsyncApp) -> None:
+    def register(self, app: SlackApp) -> None:
         """Listen to the buttons, forms and events of the feature."""
 
     async def home(self, viewer: HomeViewer) -> Sequence[Block]:
@@ -85,5 +55,5 @@ class SlackPart:
         """
 
 
-SlackPartFor = Callable[[SlackPartDeps], SlackPart]
+SlackPartFor = Callable[["SlackApp"], SlackPart]
 """Makes the part of one workspace."""

@@ -8,58 +8,28 @@ others may be reacting to the question itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
-from bot.runs.audit_trail import Record, refused
-from bot.runs.queue.revisions import EditScope
-from bot.slack.edge.workspaces import Slack
-from bot.slack.intake.access_gate import AccessGate
+from bot.runs.audit_trail import refused
 from bot.slack.ui import words
 from bot.slack.ui.buttons import STOP, Stops
+
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 STOP_REACTIONS = frozenset(
     {"x", "octagonal_sign", "no_entry", "no_entry_sign", "black_square_for_stop"}
 )
 
 
-class RunControl(Protocol):
-    """Operations on runs and waiting requests; each returns False when there is nothing to stop."""
-
-    async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
-        """Return the request of the message `ts`; None when there is none."""
-
-    async def cancel(
-        self, thread_key: str, by: str, *, before: str | None = None, request_id: str = ""
-    ) -> bool:
-        """Cancel the thread's run and the waiting requests of `by`, except any asked after `before`.
-
-        With `request_id`, do nothing unless the run is that of this request.
-        """
-
-    async def cancel_in_channel(
-        self, team: str, channel: str, by: str, *, before: str | None = None
-    ) -> bool:
-        """Cancel as `cancel` does, in every thread of a conversation."""
-
-    async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
-        """Cancel the thread's run if `by` asked for it, and if it is that of `request_id`."""
-
-    async def cancel_message(self, team: str, channel: str, ts: str, by: str) -> bool:
-        """Cancel what `by` asked with the message `ts`."""
-
-
 class StopAction:
     """The stop action of one workspace. Refusals are written to the audit trail."""
 
-    def __init__(self, slack: Slack, gate: AccessGate, running: RunControl, record: Record) -> None:
-        self._identity = slack.identity
-        self._clients = slack.clients
-        self._gate = gate
-        self._running = running
-        self._record = record
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
 
     async def stop(
         self,
@@ -76,21 +46,21 @@ class StopAction:
         With `request_id` only the run of that request is stopped. Returns whether anything was
         stopped. Raises NotPermitted with a sentence for the person.
         """
-        team = self._identity.team
+        team = self._app.identity.team
         try:
-            await self._gate.asker(user, channel)
+            await self._app.gate.asker(user, channel)
         except NotPermitted as refusal:
-            await self._record([refused(team, user, "stop", channel=channel)])
+            await self._app.record([refused(team, user, "stop", channel=channel)])
             raise NotPermitted(words.CANNOT_STOP(why=refusal)) from None
         if thread is None:
-            return await self._running.cancel_in_channel(team, channel, user, before=before)
-        return await self._running.cancel(
+            return await self._app.requests.cancel_in_channel(team, channel, user, before=before)
+        return await self._app.requests.cancel(
             f"{team}:{channel}:{thread}", user, before=before, request_id=request_id
         )
 
     async def is_request(self, channel: str, ts: str) -> bool:
         """Return whether a message was stored as a request before."""
-        return await self._running.edit_scope(self._identity.team, channel, ts) is not None
+        return await self._app.requests.edit_scope(self._app.identity.team, channel, ts) is not None
 
     async def reacted(self, event: Mapping[str, Any]) -> None:
         """Stop a run for a stop reaction on its question or on its message."""
@@ -99,19 +69,19 @@ class StopAction:
             return
         channel, ts = str(item["channel"]), str(item["ts"])
         try:
-            await self._gate.asker(user, channel)
+            await self._app.gate.asker(user, channel)
         except NotPermitted:
             return
-        team = self._identity.team
-        if event.get("item_user") != self._identity.user:
-            await self._running.cancel_message(team, channel, ts, user)
+        team = self._app.identity.team
+        if event.get("item_user") != self._app.identity.user:
+            await self._app.requests.cancel_message(team, channel, ts, user)
         elif stops := await self._stop_button_in(channel, ts):
-            await self._running.cancel_own(stops.thread_key, user, request_id=stops.request_id)
+            await self._app.requests.cancel_own(stops.thread_key, user, request_id=stops.request_id)
 
     async def _stop_button_in(self, channel: str, ts: str) -> Stops | None:
         """Return what the Stop button of a message carries; None without one."""
         try:
-            found = await self._clients.reads.reactions_get(channel=channel, timestamp=ts)
+            found = await self._app.clients.reads.reactions_get(channel=channel, timestamp=ts)
         except SlackApiError:
             return None
         for block in found["message"].get("blocks") or ():

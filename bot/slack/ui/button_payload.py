@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.errors import MalformedPayload
-from bot.slack.edge.payloads import value_of
 
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """A press of a button in a message.
+    """A press of a button or menu.
 
-    `thread` is the thread of that message, None outside threads. `at` is the action's ts, which is
-    unique for each press.
+    `value` is that of the button, or of the option or conversation that was chosen. In a view,
+    `value` may be "" and `channel` is. `thread` is the thread of the message with the button, None
+    outside threads. `at` is the action's ts, which is unique for each press.
     """
 
     action: str
@@ -29,15 +29,25 @@ class ButtonPress:
     def of(cls, body: dict[str, Any], action: dict[str, Any]) -> ButtonPress:
         """Return the press of a block_actions payload. Raises MalformedPayload for a wrong button."""
         container = body.get("container") or {}
-        return cls(
+        in_view = bool(body.get("view"))
+        value = _value_of(action)
+        if not (value or in_view):
+            raise MalformedPayload("a button that carries nothing")
+        return ButtonPress(
             action=str(action["action_id"]),
-            value=value_of(action),
+            value=value,
             user=str(body["user"]["id"]),
-            channel=channel_of(body),
+            channel="" if in_view else channel_of(body),
             thread=thread_of(body),
             message=str(container.get("message_ts") or ""),
             at=str(action["action_ts"]),
         )
+
+
+def _value_of(action: dict[str, Any]) -> str:
+    option = action.get("selected_option") or {}
+    value = action.get("value") or option.get("value") or action.get("selected_conversation")
+    return str(value or "")
 
 
 def channel_of(body: dict[str, Any]) -> str:

@@ -49,6 +49,14 @@ class About(BaseModel):
     files: tuple[FileRef, ...] = ()
 
 
+class FormErrors(Exception):
+    """Input of a modal that does not fit. `errors` maps block ids to sentences for the person."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__(str(errors))
+        self.errors = dict(errors)
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """A submitted modal.

@@ -396,6 +396,7 @@ SHARING = Text(
     "Posting it in the thread. If it is not there in two minutes, please press the button again."
 )
 TRY_AGAIN = Text("Slack did not accept that. Please try again.")
+WENT_WRONG = Text("Something went wrong on my side. Please try again.")
 
 
 def also(texts: Sequence[str]) -> str:

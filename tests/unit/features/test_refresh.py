@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -22,7 +21,6 @@ from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.sql_databases import DatabaseConfig
-from bot.slack.edge.background_tasks import Background
 from bot.slack.intake.due_schedules import DueSchedules
 from bot.slack.ui.outcome import render
 from bot.store import Stores, open_stores
@@ -170,14 +168,9 @@ async def asked_on_time(bot: Deployment, stores: Stores, redis_url: str) -> None
 
 async def submit_due(bot: Deployment, stores: Stores, redis_url: str) -> None:
     """The schedules are due."""
-    async with (
-        open_engine(redis_url, stores.mailbox) as engine,
-        wired(bot.ws) as rig,
-        Background() as background,
-    ):
-        submit = Requests(stores, engine).submit
-        deps = replace(rig.deps, stores=stores, submit=submit, background=background)
-        refresh = RefreshListeners.of(deps)
+    async with open_engine(redis_url, stores.mailbox) as engine, wired(bot.ws) as rig:
+        rig.app.stores, rig.app.submit = stores, Requests(stores, engine).submit
+        refresh = RefreshListeners.of(rig.app)
         look = DueSchedules(
             bot.ws.team_id, stores.schedules, stores.pause, rig.asking, [refresh], rig.slack, due
         )

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from pydantic import SecretStr
-from slack_bolt.async_app import AsyncApp
 
 from bot.app.features import all_features
-from bot.app.workspace_intake import make_listener
+from bot.app.workspace_intake import make_slack_app
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.audit import AuditEntry
 from bot.core.budgets import Account, Budget, Spent
@@ -37,7 +36,8 @@ from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.questions import QuestionIntake
-from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import SlackPart
 from bot.store import (
     BudgetStore,
     LessonStore,
@@ -316,11 +316,19 @@ class Rig:
     ws: Workspace
     mailbox: Mailbox
     slack: Slack
-    intake: Intake
-    asking: QuestionIntake
-    app: AsyncApp
-    features: Sequence[SlackPart]
-    deps: SlackPartDeps
+    app: SlackApp
+
+    @property
+    def intake(self) -> Intake:
+        return self.app.intake
+
+    @property
+    def asking(self) -> QuestionIntake:
+        return self.app.questions
+
+    @property
+    def features(self) -> Sequence[SlackPart]:
+        return self.app.parts
 
     @property
     def clients(self) -> Clients:
@@ -376,7 +384,7 @@ async def wired(
         EventRetries.open() as retries,
     ):
         slack = Slack.with_clients(clients, await identify(clients.reads))
-        listener = make_listener(
+        app = make_slack_app(
             configured,
             replace(stores, **in_memory),
             slack,
@@ -385,16 +393,7 @@ async def wired(
             retries,
             all_features(configured),
         )
-        yield Rig(
-            ws,
-            mailbox,
-            slack,
-            listener.intake,
-            listener.deps.questions,
-            listener.app,
-            listener.features,
-            listener.deps,
-        )
+        yield Rig(ws, mailbox, slack, app)
 
 
 @asynccontextmanager
@@ -406,6 +405,6 @@ async def listening(
     """The rig, connected over Socket Mode."""
     async with (
         wired(ws, policy, settings) as rig,
-        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
+        socket_mode(rig.app.bolt, ws.app_token, web_client=rig.clients.reads),
     ):
         yield rig

@@ -19,7 +19,7 @@ from bot.core.errors import ConfigurationError
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import BOT_SCOPES
 from bot.features.server_questions.cards import INPUT_FORM
-from bot.slack.intake.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST
+from bot.slack.intake.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST, TRY_CASE
 from bot.slack.intake.home.lesson_list import LESSON
 from bot.slack.intake.manifest import (
     MANIFEST_FILE,
@@ -69,7 +69,7 @@ def payloads(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 @pytest.fixture
 async def app():
     async with Workspace.open() as ws, wired(ws) as rig:
-        yield rig.app
+        yield rig.app.bolt
 
 
 async def test_everything_in_the_manifest_is_listened_to(app):
@@ -128,9 +128,11 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             LESSON,
             DISMISS,
             SUGGEST,
+            TRY_CASE,
             "show_call",
             "admin_channel",
             "admin_pause",
+            "admin_resume",
             "channel_reset",
             "forget_memory",
             "cancel_schedule",

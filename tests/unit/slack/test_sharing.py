@@ -14,7 +14,6 @@ from redis.asyncio import Redis
 from bot.core.answers import Table
 from bot.dev.model import Script, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
-from bot.slack.edge.client import slack_clients
 from bot.slack.intake.share import AnswerSharing
 from bot.slack.ui import words
 from bot.slack.ui.buttons import RETRY, SHARE, STOP
@@ -186,17 +185,11 @@ async def process(
 ) -> Callable[[], Awaitable[bool]]:
     """A process of its own as far as posting goes: what a press does there."""
     stores = await stack.enter_async_context(open_stores(redis_url))
-    clients = await stack.enter_async_context(slack_clients(ws.bot_token, base_url=ws.api_url))
     rig = await stack.enter_async_context(wired(ws))
     request = await stores.mailbox.get(request_id)
     outcome = await stores.runs.outcome(str(await stores.runs.id_of(request_id)))
     assert request is not None
     assert outcome is not None
 
-    async def nothing(*_: object) -> None:
-        """Nothing is kept."""
-
-    sharing = AnswerSharing(
-        rig.identity, clients, rig.asking, nothing, nothing, stores.sharing, stores.pause
-    )
-    return partial(sharing.post, request, outcome)
+    rig.app.stores = stores
+    return partial(AnswerSharing(rig.app).post, request, outcome)

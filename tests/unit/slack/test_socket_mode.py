@@ -20,7 +20,7 @@ async def test_a_refused_connection_is_tried_at_another_address(ws):
     async with wired(ws) as rig:
         ws.faults.refuse_connections(1)
         async with socket_mode(
-            rig.app, ws.app_token, web_client=rig.clients.reads, connections=1
+            rig.app.bolt, ws.app_token, web_client=rig.clients.reads, connections=1
         ) as sockets:
             await asyncio.wait_for(sockets.wait_connected(1), 10)
             await ws.say(ADA, GENERAL, rig.mention("still there?"))
@@ -32,7 +32,7 @@ async def test_a_connection_that_says_nothing_is_rebuilt(ws):
     async with wired(ws) as rig:
         ws.faults.mute_connections(1)
         async with socket_mode(
-            rig.app, ws.app_token, web_client=rig.clients.reads, connections=1, patience=0.5
+            rig.app.bolt, ws.app_token, web_client=rig.clients.reads, connections=1, patience=0.5
         ) as sockets:
             await asyncio.wait_for(sockets.wait_connected(1), 10)
             await ws.say(ADA, GENERAL, rig.mention("anybody there?"))
@@ -42,7 +42,7 @@ async def test_a_connection_that_says_nothing_is_rebuilt(ws):
 async def test_both_connections_come_up(ws):
     async with (
         wired(ws) as rig,
-        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads) as sockets,
+        socket_mode(rig.app.bolt, ws.app_token, web_client=rig.clients.reads) as sockets,
     ):
         await asyncio.wait_for(sockets.wait_connected(2), 10)
 
@@ -57,8 +57,10 @@ async def test_what_was_received_is_kept_and_acknowledged_before_it_closes(ws):
             await release.wait()
             return await keep(request, event_id)
 
-        rig.intake._submit = slowly
-        connection = socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads, connections=1)
+        rig.app.submit = slowly
+        connection = socket_mode(
+            rig.app.bolt, ws.app_token, web_client=rig.clients.reads, connections=1
+        )
         await connection.__aenter__()
         await ws.say(ADA, GENERAL, rig.mention("hold on"))
         await held.wait()
@@ -75,7 +77,7 @@ async def test_what_nobody_listens_to_is_acknowledged(ws):
     """Otherwise Slack would deliver it again and again."""
     async with (
         wired(ws) as rig,
-        socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
+        socket_mode(rig.app.bolt, ws.app_token, web_client=rig.clients.reads),
     ):
         event = {"type": "pin_added", "user": ADA}
         payload = {"type": "event_callback", "team_id": ws.team_id, "event": event}
@@ -85,7 +87,7 @@ async def test_what_nobody_listens_to_is_acknowledged(ws):
 async def test_a_wrong_app_token_is_one_clear_line(ws):
     async with wired(ws) as rig:
         with pytest.raises(ConfigurationError, match="SLACK_APP_TOKEN"):
-            async with socket_mode(rig.app, "xapp-wrong", web_client=rig.clients.reads):
+            async with socket_mode(rig.app.bolt, "xapp-wrong", web_client=rig.clients.reads):
                 pass
 
 
@@ -95,7 +97,7 @@ async def test_over_http_nothing_is_taken_before_and_after(ws):
     async with wired(ws) as rig, http_server([requests.route], port=0, host="127.0.0.1") as port:
         url = f"http://127.0.0.1:{port}/slack/events"
         before = await rig.clients.session.post(url, json={})
-        async with requests.taken_by(rig.app, ws.signing_secret):
+        async with requests.taken_by(rig.app.bolt, ws.signing_secret):
             meanwhile = await rig.clients.session.post(url, json={})
         after = await rig.clients.session.post(url, json={})
     assert (before.status, meanwhile.status, after.status) == (503, 401, 503)
@@ -106,7 +108,7 @@ async def test_over_http_events_are_taken_and_forgeries_are_not(ws):
     async with (
         wired(ws) as rig,
         http_server([requests.route], port=0, host="127.0.0.1") as port,
-        requests.taken_by(rig.app, ws.signing_secret),
+        requests.taken_by(rig.app.bolt, ws.signing_secret),
     ):
         base = f"http://127.0.0.1:{port}"
         http = HttpEvents(f"{base}/slack/events", ws.signing_secret, ws.clock, rig.clients.session)

@@ -5,30 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from bot.core.approvals import ApprovalKind, ApprovalRecord, Decision, Verdict
+from bot.core.approvals import ApprovalKind, Decision, Verdict
 from bot.features.accounts.account import AccountChange, Outcome
 from bot.features.accounts.slack.cards import NOT_ALLOWED
 from bot.features.accounts.slack.messages import code_part, connected_part
 from bot.features.accounts.slack.people import PeopleAccounts
-from bot.slack.intake.decisions import DecisionHandler
 from bot.slack.ui.parts import Part
 from bot.text.translation import reader
+
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 log = logging.getLogger(__name__)
 
 _TOLD = "account"
-
-
-class Notices(Protocol):
-    """A store of what people were told. See `bot.store.Threads`."""
-
-    async def first_notice(self, team: str, channel: str, ts: str) -> bool:
-        """Record a notice. Return whether it is the first of these."""
-
-    async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
-        """Return whether such a notice is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +28,13 @@ class AccountChanges:
     """What follows from a change of an account in one workspace.
 
     Each change is told at least once, so everything here may be repeated: the first decision
-    counts, and a message that was posted is not posted again. `find` loads an approval by its id,
-    `decide` stores a decision about it, `connected` resumes what else waited for an account.
+    counts, and a message that was posted is not posted again. `connected` resumes what else waited
+    for an account.
     """
 
     people: PeopleAccounts
-    notices: Notices
-    find: Callable[[str], Awaitable[ApprovalRecord | None]]
-    decide: DecisionHandler
+    app: SlackApp
     connected: Callable[[str, str], Awaitable[None]]
-    refresh_home: Callable[[str], None]
 
     async def tell(self, change: AccountChange) -> None:
         """Act on a change. Raises when it has to be told again."""
@@ -67,10 +56,10 @@ class AccountChanges:
         if await self._is_new(change, "on record"):
             ok = change.outcome in (Outcome.CONNECTED, Outcome.DISCONNECTED)
             await self.people.note(change.user, f"{change.outcome} {change.server}", ok=ok)
-        self.refresh_home(change.user)
+        self.app.refresh_home(change.user)
 
     async def _decide(self, change: AccountChange, verdict: Verdict, comment: str = "") -> None:
-        record = await self.find(change.approval) if change.approval else None
+        record = await self.app.requests.asked(change.approval) if change.approval else None
         if record is None:
             return
         approval = record.approval
@@ -83,18 +72,18 @@ class AccountChanges:
             log.warning("A change of an account names an approval of somebody else")
             return
         decision = Decision(verdict=verdict, by=change.user, comment=comment, at=int(change.at))
-        await self.decide(approval, decision, sha256=approval.sha256)
+        await self.app.requests.decide(approval, decision, sha256=approval.sha256)
 
     async def _say_once(self, change: AccountChange, part: Part) -> None:
         """Send the owner a direct message, unless that was done before."""
         name = _name(change, "told")
-        if await self.notices.was_noticed(change.team, _TOLD, name):
+        if await self.app.stores.threads.was_noticed(change.team, _TOLD, name):
             return
         await self.people.tell(change.user, part.text, part.blocks)
-        await self.notices.first_notice(change.team, _TOLD, name)
+        await self.app.stores.threads.first_notice(change.team, _TOLD, name)
 
     async def _is_new(self, change: AccountChange, what: str) -> bool:
-        return await self.notices.first_notice(change.team, _TOLD, _name(change, what))
+        return await self.app.stores.threads.first_notice(change.team, _TOLD, _name(change, what))
 
 
 def _name(change: AccountChange, what: str) -> str:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.ack.async_ack import AsyncAck
+from typing_extensions import override
 
-from bot.core.errors import NotPermitted
 from bot.features.accounts.account import ConnectError, Revoked
 from bot.features.accounts.slack import messages as account_messages
-from bot.features.accounts.slack import words as words
+from bot.features.accounts.slack import words
+from bot.features.accounts.slack.changes import AccountChanges
 from bot.features.accounts.slack.messages import Connection
 from bot.features.accounts.slack.people import PeopleAccounts
-from bot.slack.edge.background_tasks import Background
-from bot.slack.edge.client import Clients
-from bot.slack.edge.payloads import value_of
-from bot.slack.intake.decisions import ApprovalDecisions
-from bot.slack.intake.listeners.actions import tell
+from bot.slack.intake.press import Press, Submitted
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import buttons
-from bot.slack.ui.button_payload import ButtonPress
-from bot.slack.ui.open_modal import open_modal
-
-Body = dict[str, Any]
+from bot.slack.ui.modals import FormErrors
 
 _NOT_REVOKED = {
     Revoked.LATER: words.DELETED_REVOKED_LATER,
@@ -34,106 +27,97 @@ _NOT_REVOKED = {
 
 
 @dataclass(frozen=True, slots=True)
-class AccountListeners:
-    """What the listeners work with. `refresh_home` publishes a person's Home tab again."""
+class AccountListeners(SlackPart):
+    """The accounts of one workspace. `connected` resumes what else waited for an account."""
 
     people: PeopleAccounts
-    decisions: ApprovalDecisions
-    clients: Clients
-    background: Background
-    refresh_home: Callable[[str], None]
+    app: SlackApp
+    connected: Callable[[str, str], Awaitable[None]]
 
-    def register(self, app: AsyncApp) -> None:
+    @property
+    def changes(self) -> AccountChanges:
+        """Return what follows from changes of accounts."""
+        return AccountChanges(self.people, self.app, self.connected)
+
+    @override
+    def register(self, app: SlackApp) -> None:
         """Listen to buttons and modals.
 
         Whose account it is follows from who pressed, never from what a button carries.
         """
-        app.action(re.compile(f"^({buttons.CONNECT}|{buttons.OPEN_ACCOUNT_PAGE})$"))(_opened_link)
-        app.action(buttons.PASTE_ADDRESS)(self._paste)
-        app.action(buttons.ENTER_CODE)(self._enter_code)
-        app.action(buttons.NOT_ME)(self._not_me)
-        app.action(buttons.CONNECT_FROM_HOME)(self._connect_from_home)
-        app.action(buttons.DISCONNECT)(self._disconnect)
-        app.view(account_messages.CODE)(self._code_typed)
-        app.view(account_messages.PASTE)(self._address_pasted)
+        app.link(buttons.CONNECT, buttons.OPEN_ACCOUNT_PAGE)
+        app.button(buttons.PASTE_ADDRESS)(self._paste)
+        app.button(buttons.ENTER_CODE)(self._enter_code)
+        app.button(buttons.NOT_ME)(self._not_me)
+        app.button(buttons.CONNECT_FROM_HOME)(self._connect_from_home)
+        app.button(buttons.DISCONNECT)(self._disconnect)
+        app.modal(account_messages.CODE)(self._code_typed)
+        app.modal(account_messages.PASTE)(self._address_pasted)
 
-    async def _paste(self, body: Body, action: Body, ack: AsyncAck) -> None:
-        press = ButtonPress.of(body, action)
-        try:
-            _, approval = await self.decisions.approval_of(press)
-        except NotPermitted as refusal:
-            self.background.start(tell(self.clients, press, str(refusal)), "ephemeral reply")
-        else:
-            if press.user == approval.requester:
-                link = await self.people.connect_link(approval)
-                await self._open_paste(body, approval.tool, link)
-        await ack()
+    @override
+    async def person_left(self, user: str) -> None:
+        await self.people.left(user)
 
-    async def _connect_from_home(self, body: Body, action: Body, ack: AsyncAck) -> None:
-        user, server = body["user"]["id"], Connection.read(value_of(action)).server
-        if self._is_usable(user, server):
-            link, label = await self.people.link(user, server), self._label(server)
+    async def _paste(self, press: Press) -> None:
+        _, approval = await self.app.decisions.approval_of(press)
+        if press.user == approval.requester:
+            link = await self.people.connect_link(approval)
+            await self._open_paste(press, approval.tool, link)
+
+    async def _connect_from_home(self, press: Press) -> None:
+        server = Connection.read(press.value).server
+        if self._is_usable(press.user, server):
+            link, label = await self.people.link(press.user, server), self._label(server)
             if self.people.accounts.takes_pasted:
-                await self._open_paste(body, server, link)
+                await self._open_paste(press, server, link)
             else:
-                view = account_messages.link_modal(label, link)
-                await open_modal(self.clients, body, view)
-        await ack()
+                await press.open(account_messages.link_modal(label, link))
 
-    async def _open_paste(self, body: Body, server: str, link: str) -> None:
-        view = account_messages.paste_modal(server, self._label(server), link)
-        await open_modal(self.clients, body, view)
+    async def _open_paste(self, press: Press, server: str, link: str) -> None:
+        await press.open(account_messages.paste_modal(server, self._label(server), link))
 
-    async def _enter_code(self, body: Body, action: Body, ack: AsyncAck) -> None:
-        server = Connection.read(value_of(action)).server
+    async def _enter_code(self, press: Press) -> None:
+        server = Connection.read(press.value).server
         if self.people.accounts.is_personal(server):
-            view = account_messages.code_modal(server, self._label(server))
-            await open_modal(self.clients, body, view)
-        await ack()
+            await press.open(account_messages.code_modal(server, self._label(server)))
 
-    async def _code_typed(self, body: Body, view: Body, ack: AsyncAck) -> None:
-        server = Connection.read(str(view.get("private_metadata"))).server
-        typed = re.sub(r"\D", "", account_messages.typed_in(view))
-        result = await self.people.confirm(body["user"]["id"], server, typed)
-        if result.accepted:
-            await ack()
-        else:
-            await ack(response_action="errors", errors=account_messages.code_errors(result))
+    async def _code_typed(self, form: Submitted) -> None:
+        server = Connection.read(form.metadata).server
+        typed = re.sub(r"\D", "", account_messages.typed_in(form.view))
+        result = await self.people.confirm(form.user, server, typed)
+        if not result.accepted:
+            raise FormErrors(account_messages.code_errors(result))
 
-    async def _address_pasted(self, body: Body, view: Body, ack: AsyncAck) -> None:
+    async def _address_pasted(self, form: Submitted) -> None:
         try:
-            await self.people.paste(body["user"]["id"], account_messages.typed_in(view))
+            await self.people.paste(form.user, account_messages.typed_in(form.view))
         except ConnectError as error:
-            await ack(response_action="errors", errors=account_messages.paste_errors(error.why))
-        else:
-            await ack()
+            raise FormErrors(account_messages.paste_errors(error.why)) from None
 
-    async def _not_me(self, body: Body, action: Body, ack: AsyncAck) -> None:
-        press, of = ButtonPress.of(body, action), Connection.read(value_of(action))
+    async def _not_me(self, press: Press) -> None:
+        of = Connection.read(press.value)
         if self.people.accounts.is_personal(of.server):
-            self.background.start(self._disown(press, of), "disconnecting an account")
-        await ack()
+            press.later(self._disown(press, of), "disconnecting an account")
 
-    async def _disown(self, press: ButtonPress, of: Connection) -> None:
+    async def _disown(self, press: Press, of: Connection) -> None:
         revoked = await self.people.disown(press.user, of.server, of.id)
         part = account_messages.disowned_part(
             self._label(of.server), revoked=revoked is Revoked.NOW
         )
-        await self.clients.updates.chat_update(
+        await press.app.clients.updates.chat_update(
             channel=press.channel, ts=press.message, text=part.text, blocks=part.blocks
         )
 
-    async def _disconnect(self, body: Body, action: Body, ack: AsyncAck) -> None:
-        user, of = body["user"]["id"], Connection.read(value_of(action))
+    async def _disconnect(self, press: Press) -> None:
+        of = Connection.read(press.value)
         if self.people.accounts.is_personal(of.server):
-            self.background.start(self._end(user, of), "disconnecting an account")
-        await ack()
+            press.later(self._end(press.user, of), "disconnecting an account")
 
     async def _end(self, user: str, of: Connection) -> None:
         revoked = await self.people.disconnect(user, of.server, of.id)
         if notice := _NOT_REVOKED.get(revoked):
             await self.people.tell(user, notice(server=self._label(of.server)))
-        self.refresh_home(user)
+        self.app.refresh_home(user)
 
     def _is_usable(self, user: str, server: str) -> bool:
         accounts = self.people.accounts
@@ -141,8 +125,3 @@ class AccountListeners:
 
     def _label(self, server: str) -> str:
         return self.people.accounts.label(server)
-
-
-async def _opened_link(ack: AsyncAck) -> None:
-    """Acknowledge: Slack has opened the button's link in the person's browser."""
-    await ack()

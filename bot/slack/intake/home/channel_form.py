@@ -22,6 +22,7 @@ from bot.slack.edge.message_events import SLACKBOT
 from bot.slack.edge.payloads import chosen, element
 from bot.slack.intake.home.model_field import chosen_model, model_field
 from bot.slack.ui import approval_words, home_words, words
+from bot.slack.ui.modals import FormErrors
 from bot.slack.ui.parts import Block, shortened, text_object
 from bot.text.translation import Text
 
@@ -45,14 +46,6 @@ class Target(BaseModel):
 
     channel: str
     shown: dict[str, str] = {}
-
-
-class WrongField(Exception):
-    """Raised for invalid input. `errors` maps block ids to sentences shown beside the fields."""
-
-    def __init__(self, errors: dict[str, str]) -> None:
-        super().__init__(str(errors))
-        self.errors = errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,18 +187,18 @@ def settings_of(
     `is_priced` says that the model's price is known; without it, limits in dollars are refused.
     `bot` is the bot's user id, which may not be among the people.
 
-    Raises WrongField for invalid input, and MalformedPayload for values that the form does not
+    Raises FormErrors for invalid input, and MalformedPayload for values that the form does not
     offer.
     """
     tools = [each.strip() for each in _value(view, _TOOLS).split(",") if each.strip()]
     if unknown := [each for each in tools if not is_tool(each)]:
-        raise WrongField({_TOOLS: home_words.NO_SUCH_TOOL(names=", ".join(unknown))})
+        raise FormErrors({_TOOLS: home_words.NO_SUCH_TOOL(names=", ".join(unknown))})
     money = [each for each in (_COST, _DAY, _MONTH) if _value(view, each)]
     if money and not is_priced:
-        raise WrongField(dict.fromkeys(money, home_words.NO_PRICE()))
+        raise FormErrors(dict.fromkeys(money, home_words.NO_PRICE()))
     people = element(view, _PEOPLE).get("selected_users") or None
     if {bot, SLACKBOT} & {*(people or ())}:
-        raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE()})
+        raise FormErrors({_PEOPLE: home_words.ONLY_PEOPLE()})
     others = {each.get("value") for each in element(view, _OTHERS).get("selected_options") or ()}
     changed = before.model_copy(
         update={

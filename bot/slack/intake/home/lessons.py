@@ -24,7 +24,6 @@ from bot.runs.watching import Submit
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.home.channel_form import WrongField
 from bot.slack.intake.home.lesson_form import (
     INSTRUCTION,
     MUST_SAY,
@@ -38,6 +37,7 @@ from bot.slack.intake.home.lesson_form import (
 )
 from bot.slack.intake.home.lesson_list import SHOWN, LessonList
 from bot.slack.ui import home_words
+from bot.slack.ui.modals import FormErrors
 from bot.store import LessonStore
 
 _LOOKED_THROUGH = 100  # of the newest lessons, for those that are open
@@ -108,20 +108,20 @@ class LessonDesk:
         return lesson
 
     async def accept(self, user: str, view: Mapping[str, Any]) -> None:
-        """Keep the case, and add the instruction to the channel's. Raises WrongField."""
+        """Keep the case, and add the instruction to the channel's. Raises FormErrors."""
         proposal = proposal_of(view)
         case, instruction = proposal.case, proposal.instruction
         if (case.must_say or case.must_not_say) and not case.question:
-            raise WrongField(field_error(view, QUESTION, home_words.LESSON_NEEDS_CASE()))
+            raise FormErrors(field_error(view, QUESTION, home_words.LESSON_NEEDS_CASE()))
         if not case.can_run and not instruction:
-            raise WrongField(field_error(view, MUST_SAY, home_words.LESSON_EMPTY()))
+            raise FormErrors(field_error(view, MUST_SAY, home_words.LESSON_EMPTY()))
         lesson = await self._edited(user, view)
         if instruction and has_channel(lesson):
             try:
                 await self.admin.add_instruction(user, lesson.channel, instruction)
             except ValidationError:
                 sentence = home_words.LESSON_TOO_LONG()
-                raise WrongField(field_error(view, INSTRUCTION, sentence)) from None
+                raise FormErrors(field_error(view, INSTRUCTION, sentence)) from None
         await self._record(user, "feedback accepted", lesson)
         state = {"state": LessonState.ACCEPTED}
         await self.store.change(

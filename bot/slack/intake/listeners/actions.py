@@ -4,35 +4,22 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 from pydantic import ValidationError
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.ack.async_ack import AsyncAck
-from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.request import Entry, RepeatReason
-from bot.slack.edge.background_tasks import Background
-from bot.slack.edge.client import Clients, error_code
-from bot.slack.edge.payloads import value_of
-from bot.slack.intake.questions import Question, QuestionIntake
+from bot.slack.edge.client import error_code
+from bot.slack.intake.press import Press
+from bot.slack.intake.questions import Question
 from bot.slack.intake.retry import RetryButton
-from bot.slack.intake.stop import StopAction
+from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons, words
-from bot.slack.ui.button_payload import ButtonPress
 from bot.slack.ui.buttons import FollowUp
 from bot.slack.ui.footer import RunDetails, details_modal
-from bot.slack.ui.open_modal import open_modal
-from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
-
-Body = dict[str, Any]
-Handle = Callable[[ButtonPress], Awaitable[bool]]
-"""Handles a press; returns False when there is nothing left to do. Raises NotPermitted."""
 
 _AGAIN = {
     buttons.RETRY: RepeatReason.RETRY,
@@ -41,61 +28,33 @@ _AGAIN = {
 }
 
 
-def register(
-    app: AsyncApp,
-    clients: Clients,
-    questions: QuestionIntake,
-    stop_action: StopAction,
-    retry_button: RetryButton,
-    background: Background,
-) -> None:
+def register(app: SlackApp) -> None:
     """Listen to the buttons. Only the person who pressed sees why a press had no effect."""
+    retry_button = RetryButton(app)
 
-    def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: Text) -> None:
-        @app.action(action_id)
-        async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
-            press = ButtonPress.of(body, action)
-            try:
-                reply = "" if await handle(press) else otherwise()
-                if press.action == buttons.RETRY:
-                    background.start(
-                        retry_button.take_away(press, body, respond), "taking a button away"
-                    )
-            except NotPermitted as refusal:
-                reply = str(refusal)
-            if reply:
-                background.start(tell(clients, press, reply), "ephemeral reply")
-            await ack()
-
-    async def stop(press: ButtonPress) -> bool:
+    @app.button(buttons.STOP)
+    async def stop(press: Press) -> str:
         stops = buttons.Stops.read(press.value)
-        return stops.channel == press.channel and await stop_action.stop(
+        stopped = stops.channel == press.channel and await app.stop.stop(
             stops.channel, stops.thread, press.user, request_id=stops.request_id
         )
+        return "" if stopped else words.NOTHING_RUNS()
 
-    async def again(press: ButtonPress) -> bool:
+    @app.button(*_AGAIN)
+    async def again(press: Press) -> str:
         how = _AGAIN[press.action]
-        return await questions.again(press.value, how, user=press.user, ts=press.at)
+        is_new = await app.questions.again(press.value, how, user=press.user, ts=press.at)
+        if press.action == buttons.RETRY:
+            press.later(retry_button.take_away(press), "taking a button away")
+        return "" if is_new else words.ALREADY_ASKED()
 
-    async def follow_up(press: ButtonPress) -> bool:
-        return await _followed_up(questions, press)
+    @app.button(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"))
+    async def follow_up(press: Press) -> str:
+        return "" if await _followed_up(app, press) else words.ALREADY_ASKED()
 
-    on(buttons.STOP, stop, words.NOTHING_RUNS)
-    for action_id in _AGAIN:
-        on(action_id, again, words.ALREADY_ASKED)
-    on(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"), follow_up, words.ALREADY_ASKED)
-
-    @app.action(buttons.DETAILS)
-    async def details(body: Body, action: Body, ack: AsyncAck) -> None:
-        await open_modal(clients, body, details_modal(_details(value_of(action))))
-        await ack()
-
-
-async def tell(clients: Clients, press: ButtonPress, sentence: str) -> None:
-    """Post a sentence that only the person who pressed sees, in the button's thread."""
-    await clients.writes.chat_postEphemeral(
-        channel=press.channel, user=press.user, thread_ts=press.thread, text=sentence
-    )
+    @app.button(buttons.DETAILS)
+    async def details(press: Press) -> None:
+        await press.open(details_modal(_details(press.value)))
 
 
 def _details(value: str) -> RunDetails:
@@ -106,10 +65,10 @@ def _details(value: str) -> RunDetails:
         raise MalformedPayload("a Details button with a value that is not ours") from None
 
 
-async def _followed_up(questions: QuestionIntake, press: ButtonPress) -> bool:
+async def _followed_up(app: SlackApp, press: Press) -> bool:
     """Ask the follow-up question. Raises NotPermitted, also when its thread was deleted."""
     try:
-        return await questions.ask(_follow_up(press, questions.team))
+        return await app.questions.ask(_follow_up(press, app.team))
     except ValidationError:
         log.warning("A follow-up button came back with a value that is not ours")
         return True
@@ -120,7 +79,7 @@ async def _followed_up(questions: QuestionIntake, press: ButtonPress) -> bool:
         raise NotPermitted(words.CANNOT_ASK(reason=reason)) from None
 
 
-def _follow_up(press: ButtonPress, team: str) -> Question:
+def _follow_up(press: Press, team: str) -> Question:
     carried = FollowUp.model_validate_json(press.value)
     return Question(
         entry=Entry.THREAD_REPLY,

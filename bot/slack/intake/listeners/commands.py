@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
-from bot.slack.edge.client import Clients, Identity
 from bot.slack.edge.text import mentions_from, one_line, question_from
 from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.listeners.shortcuts import anywhere_modal
-from bot.slack.intake.questions import NOT_IN_CHANNEL, Question, QuestionIntake
+from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
+from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import words
 from bot.slack.ui.links import escape_mrkdwn
 from bot.slack.ui.open_modal import open_modal
@@ -27,23 +26,22 @@ _LABEL = re.compile(r"<([@#][A-Z0-9]+)\|[^<>\n]*>")
 _ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # most likely a mistyped admin command
 
 
-def register(
-    app: AsyncApp, identity: Identity, clients: Clients, questions: QuestionIntake, admin: Admin
-) -> None:
+def register(app: SlackApp, admin: Admin) -> None:
     """Listen to the command.
 
     Without a question it opens the modal; `help` shows the person what can be asked; `admin …` is
     for admins.
     """
+    identity, questions = app.identity, app.questions
     orders = {"admin pause": admin.pause, "admin resume": admin.resume}
 
-    @app.command(ASK)
+    @app.bolt.command(ASK)
     async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
         typed = _LABEL.sub(r"<\1>", str(command.get("text") or ""))
         text = await question_from(typed, bot=identity.user, name_of=questions.name)
         if not text:
             view = await anywhere_modal(questions, command["user_id"])
-            await open_modal(clients, command, view)
+            await open_modal(app.clients, command, view)
             await ack()
             return
         try:

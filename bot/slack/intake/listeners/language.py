@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.response import BoltResponse
 
 from bot.slack.edge.people import People
+from bot.slack.intake.slack_app import SlackApp
 from bot.text.translation import speak
 
 _SPOKEN_TO = {"app_home_opened", "app_context_changed", "agent_session_stopped"}
@@ -19,13 +19,13 @@ _OTHERWISE = "en-US"
 _SECONDS = 1.0  # Slack waits three for a modal
 
 
-def register(app: AsyncApp, people: People) -> None:
+def register(app: SlackApp) -> None:
     """Run the listeners of interactions in the language of their person.
 
     Other events are not looked at, as most messages in a channel are not for the bot.
     """
 
-    @app.middleware
+    @app.bolt.middleware
     async def in_their_language(
         body: dict[str, Any],
         context: AsyncBoltContext,
@@ -34,7 +34,7 @@ def register(app: AsyncApp, people: People) -> None:
         event, user = body.get("event"), context.user_id
         is_spoken_to = user and (not event or event.get("type") in _SPOKEN_TO)
         # Bolt runs the listener after this has returned, in the same task.
-        speak(await _locale(people, user) if user and is_spoken_to else _OTHERWISE)
+        speak(await _locale(app.people, user) if user and is_spoken_to else _OTHERWISE)
         return await next_()
 
 

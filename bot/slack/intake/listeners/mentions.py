@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from slack_bolt.async_app import AsyncApp
-
-from bot.slack.intake.intake import Intake
+from bot.slack.intake.slack_app import SlackApp
 
 
-def register(app: AsyncApp, intake: Intake) -> None:
+def register(app: SlackApp) -> None:
     """Listen to mentions."""
 
-    @app.event("app_mention")
+    @app.bolt.event("app_mention")
     async def mentioned(event: dict[str, Any], body: dict[str, Any]) -> None:
-        await intake.message(event, body["event_id"])
+        await app.intake.message(event, body["event_id"])

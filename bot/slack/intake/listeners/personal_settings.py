@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.context.ack.async_ack import AsyncAck
-
 from bot.slack.intake.home.personal_form import PERSONAL_FORM, personal_form, preferences_of
 from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.home.view import SETTINGS
-from bot.slack.ui.open_modal import open_modal
+from bot.slack.intake.press import Press, Submitted
+from bot.slack.intake.slack_app import SlackApp
 
-Body = dict[str, Any]
 
-
-def register(app: AsyncApp, home: HomeTab) -> None:
+def register(app: SlackApp, home: HomeTab) -> None:
     """Listen to the button and its modal, which change the settings of the person who acts."""
-    team, models = home.identity.team, home.admin.general_settings.models
+    models = home.admin.general_settings.models
 
-    @app.action(SETTINGS)
-    async def pressed(body: Body, ack: AsyncAck) -> None:
-        now = await home.preferences.of(team, body["user"]["id"])
-        await open_modal(home.clients, body, personal_form(now, models))
-        await ack()
+    @app.button(SETTINGS)
+    async def pressed(press: Press) -> None:
+        now = await home.preferences.of(app.team, press.user)
+        await press.open(personal_form(now, models))
 
-    @app.view(PERSONAL_FORM)
-    async def sent(body: Body, view: Body, ack: AsyncAck) -> None:
-        user = body["user"]["id"]
-        before = await home.preferences.of(team, user)
-        await home.preferences.change(team, user, preferences_of(view, before, models))
-        home.refresh(user)
-        await ack()
+    @app.modal(PERSONAL_FORM)
+    async def sent(form: Submitted) -> None:
+        before = await home.preferences.of(app.team, form.user)
+        changed = preferences_of(form.view, before, models)
+        await home.preferences.change(app.team, form.user, changed)
+        home.refresh(form.user)

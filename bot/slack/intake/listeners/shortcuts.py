@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
 
@@ -13,14 +12,16 @@ from bot.core.answers import Answer, stored_name
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.runs.policy.preferences import PreferenceBook
-from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
+from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import clean, decode
+from bot.slack.intake.press import Submitted
 from bot.slack.intake.questions import Question, QuestionIntake
+from bot.slack.intake.slack_app import SlackApp
 from bot.slack.message.message_contents import file_refs, said_in
 from bot.slack.ui import modals, words
 from bot.slack.ui.markdown import plain_text
 from bot.slack.ui.message_tasks import TASKS, Task
-from bot.slack.ui.modals import About, Submission
+from bot.slack.ui.modals import About, FormErrors, Submission
 from bot.slack.ui.open_modal import open_modal
 from bot.slack.ui.parts import Block
 
@@ -28,10 +29,9 @@ _NAMING_SECONDS = 1.0
 """Seconds for looking up mentioned names: a modal must be open within three seconds."""
 
 
-def register(
-    app: AsyncApp, clients: Clients, questions: QuestionIntake, preferences: PreferenceBook
-) -> None:
+def register(app: SlackApp, preferences: PreferenceBook) -> None:
     """Listen to the shortcuts and to their modals."""
+    questions = app.questions
 
     async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
         about, user = _about(body), body["user"]["id"]
@@ -50,26 +50,22 @@ def register(
             view = modals.task_modal(task, about, shown, only_me=only_me)
         else:
             view = modals.ask_about_modal(about, shown, only_me=only_me)
-        await open_modal(clients, body, view)
+        await open_modal(app.clients, body, view)
         await ack()
 
-    @app.global_shortcut(modals.ASK_ANYWHERE)
+    @app.bolt.global_shortcut(modals.ASK_ANYWHERE)
     async def anywhere(body: dict[str, Any], ack: AsyncAck) -> None:
-        await open_modal(clients, body, await anywhere_modal(questions, body["user"]["id"]))
+        await open_modal(app.clients, body, await anywhere_modal(questions, body["user"]["id"]))
         await ack()
 
-    async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
-        form = modals.submission_of(view)
-        errors = await _submit(form, body["user"]["id"], f"view:{view['id']}", questions)
-        if errors:
-            await ack(response_action="errors", errors=errors)
-        else:
-            await ack()
+    @app.modal(modals.ASK_ABOUT, modals.ASK_ANYWHERE, *TASKS)
+    async def submitted(form: Submitted) -> None:
+        question = modals.submission_of(form.view)
+        if errors := await _submit(question, form.user, f"view:{form.view['id']}", questions):
+            raise FormErrors(errors)
 
     for callback in (modals.ASK_ABOUT, *TASKS):
-        app.message_shortcut(callback)(about_message)
-    for callback in (modals.ASK_ABOUT, modals.ASK_ANYWHERE, *TASKS):
-        app.view(callback)(submitted)
+        app.bolt.message_shortcut(callback)(about_message)
 
 
 async def anywhere_modal(questions: QuestionIntake, user: str) -> Block:

@@ -1,0 +1,170 @@
+"""One workspace as everything that listens sees it.
+
+A `SlackApp` is made once for each workspace, and handed to all listeners, those of features too.
+Listeners do not acknowledge, and do not answer errors: `@app.button` and `@app.modal` do.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
+
+from bot.core.errors import NotPermitted
+from bot.runs.policy.access import Policy
+from bot.runs.policy.channels import Channels
+from bot.runs.queue.requests import Requests
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.event_retries import EventRetries
+from bot.slack.edge.names import naming
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.bolt_app import bolt_app
+from bot.slack.intake.decisions import ApprovalDecisions
+from bot.slack.intake.intake import Intake
+from bot.slack.intake.press import Press, Submitted, title_of
+from bot.slack.intake.questions import QuestionIntake
+from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.stop import StopAction
+from bot.slack.ui import words
+from bot.slack.ui.buttons import AnswerButton
+from bot.slack.ui.modals import FormErrors, notice_modal
+from bot.store import Stores
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+ButtonHandler = Callable[[Press], Awaitable[str | None]]
+"""Handles a press. The sentence that it returns is told to the person alone; NotPermitted, too."""
+
+ModalHandler = Callable[[Submitted], Awaitable[None]]
+"""Handles a submitted modal. Raises FormErrors, which Slack shows at the fields, and NotPermitted."""
+
+
+class SlackApp:
+    """One workspace: its clients and caches, stores, ways to ask, and what listens there.
+
+    `gate` says who may ask and who is an admin, `questions` asks in somebody's name with their
+    rights, `submit` takes a request as it is, and `decisions` decide on calls that wait.
+    """
+
+    def __init__(
+        self,
+        slack: Slack,
+        stores: Stores,
+        requests: Requests,
+        *,
+        policy: Policy,
+        channels: Channels,
+        background: Background,
+        retries: EventRetries,
+        answer_buttons: Sequence[AnswerButton] = (),
+        signing_secret: str = "",
+    ) -> None:
+        self.slack = slack
+        self.identity, self.clients = slack.identity, slack.clients
+        self.people, self.access, self.status = slack.people, slack.access, slack.status
+        self.team = slack.identity.team
+        self.name_of = naming(slack.people, slack.access)
+        """Returns the display name of a mentioned person or channel, by id."""
+        self.stores = stores
+        self.record = stores.audit.append
+        self.requests = requests
+        self.submit = requests.submit
+        self.background = background
+        self.retries = retries
+        self.answer_buttons = answer_buttons
+        self.gate = AccessGate(self.team, slack.people, policy, channels)
+        self.bolt: AsyncApp = bolt_app(
+            slack.clients, slack.identity, self._unhandled, signing_secret=signing_secret
+        )
+        self.stop = StopAction(self)
+        self.intake = Intake(self)
+        self.questions = QuestionIntake(self)
+        self.decisions = ApprovalDecisions(self)
+        self.parts: list[SlackPart] = []
+        """What features add here."""
+        self.refresh_home: Callable[[str], None] = lambda _user: None
+        """Publishes the Home tab of a person again, soon; set when there is one."""
+
+    def thread_key(self, channel: str, thread: str) -> str:
+        """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
+        return f"{self.team}:{channel}:{thread}"
+
+    def button(self, *actions: str | re.Pattern[str]) -> Callable[[ButtonHandler], ButtonHandler]:
+        """Decorate the handler of a button or menu, in a message, a modal or the Home tab.
+
+        It runs before the press is acknowledged, so that it can open a modal, and so that what it
+        stores is safe; work that takes longer goes on with `press.later`. A refusal, and an error
+        of Slack or a store, is told to the person alone.
+        """
+
+        def decorate(handler: ButtonHandler) -> ButtonHandler:
+            async def pressed(
+                body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond
+            ) -> None:
+                press = Press.on(self, body, action, respond)
+                await press.answer(handler(press))
+                await ack()
+
+            for action in actions:
+                self.bolt.action(action)(pressed)
+            return handler
+
+        return decorate
+
+    def link(self, *actions: str) -> None:
+        """Acknowledge presses of buttons that are links, which the browser opens by itself."""
+
+        async def opened(ack: AsyncAck) -> None:
+            await ack()
+
+        for action in actions:
+            self.bolt.action(action)(opened)
+
+    def modal(self, *callbacks: str) -> Callable[[ModalHandler], ModalHandler]:
+        """Decorate the handler of a modal that is submitted.
+
+        A refusal replaces the modal by a sentence. An error of Slack or a store leaves it as it is:
+        Slack then says that it could not be submitted, and the person can do so again.
+        """
+
+        def decorate(handler: ModalHandler) -> ModalHandler:
+            async def submitted(body: Body, view: Body, ack: AsyncAck) -> None:
+                form = Submitted(str(body["user"]["id"]), view)
+                try:
+                    await handler(form)
+                except FormErrors as wrong:
+                    await ack(response_action="errors", errors=wrong.errors)
+                except NotPermitted as refusal:
+                    log.info("%s sent by %s was refused: %s", form.callback, form.user, refusal)
+                    notice = notice_modal(title_of(view), str(refusal))
+                    await ack(response_action="update", view=notice)
+                else:
+                    await ack()
+
+            for callback in callbacks:
+                self.bolt.view(callback)(submitted)
+            return handler
+
+        return decorate
+
+    async def tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
+        """Post a sentence that only `user` sees."""
+        await self.clients.writes.chat_postEphemeral(
+            channel=channel, user=user, thread_ts=thread, text=sentence
+        )
+
+    async def _unhandled(self, body: Body) -> None:
+        """Say that the feature of a button is switched off, as nothing listens to it."""
+        for action in body["actions"]:
+            if action.get("type") == "button" and not action.get("url"):
+                press = Press.on(self, body, action, AsyncRespond(response_url=None))
+                log.warning("Nothing listens to %s, pressed by %s", press.action, press.user)
+                press.tell(words.SWITCHED_OFF())
