@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.app.feature_packages import features_of_packages
 from bot.features import Feature, ServiceDeps
 from bot.features.evidence.feature import evidence
 from bot.features.memories.feature import memories
@@ -13,9 +14,22 @@ from bot.slack.ui.buttons import AnswerButton
 
 
 def all_features(settings: Settings) -> Sequence[Feature]:
-    """List the features. Buttons stand under an answer in this order; the first completes a run last,
-    and sees what the others found."""
-    return (refresh(), evidence(settings.evidence), memories())
+    """List the features: our own, then those of installed packages.
+
+    Buttons under an answer and sections of the Home tab stand in this order. The first completes a
+    run last, and sees what the others found. Raises ToolDefinitionError for a package with a
+    mistake, and ConfigurationError for a wrong table in bot.toml.
+    """
+    return (*own_features(settings), *features_of_packages(settings))
+
+
+def own_features(settings: Settings) -> tuple[Feature, ...]:
+    """List our own features."""
+    return (
+        refresh(),
+        evidence(settings.evidence),
+        memories(),
+    )
 
 
 def services_of(features: Sequence[Feature], deps: ServiceDeps) -> dict[type, object]:

@@ -7,8 +7,6 @@ A mistake in any of them is one line that names its place, and the bot does not 
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +17,7 @@ from typing import Any, TypeGuard
 
 from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents, dispatch_subagent
+from bot.app.entry_points import MISTAKES, entry_of, line_about, load, origin_of
 from bot.app.folder_permissions import writable_by_others
 from bot.app.tool_folders import import_packages, module_names, own_folder, room_modules
 from bot.core.errors import ConfigurationError, ToolDefinitionError
@@ -36,9 +35,6 @@ setting."""
 
 Offered = ToolFunction[Any] | Provider[Any]
 """What `@tool` and `@provider` make."""
-
-_MISTAKES = (Exception, SystemExit)
-"""What importing a file with a mistake may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +107,7 @@ def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, Offered]]:
     for name in room_modules():
         yield from (("", value) for value in _in_module(importlib.import_module(name)))
     for point in metadata.entry_points(group=ENTRY_POINTS):
-        origin = f"package {point.dist.name}" if point.dist else f"entry point {point.name}"
-        yield from ((origin, value) for value in _at_entry_point(point, origin))
+        yield from ((origin_of(point), value) for value in _at_entry_point(point))
 
 
 def _in_module(module: object) -> list[Offered]:
@@ -155,8 +150,8 @@ def _imported_packages(folders: Sequence[Path]) -> dict[Path, str]:
     """
     try:
         return import_packages(folders)
-    except _MISTAKES as error:
-        raise ToolDefinitionError(_line_about(error, *folders)) from error
+    except MISTAKES as error:
+        raise ToolDefinitionError(line_about(error, *folders)) from error
 
 
 def _modules(folder: Path, package: str) -> Iterator[ModuleType]:
@@ -164,47 +159,21 @@ def _modules(folder: Path, package: str) -> Iterator[ModuleType]:
     for name in module_names(folder):
         try:
             yield importlib.import_module(f"{package}.{name}")
-        except _MISTAKES as error:
-            line = _line_about(error, folder)
+        except MISTAKES as error:
+            line = line_about(error, folder)
             file = short_path(str(folder / name))
             raise ToolDefinitionError(line if file in line else f"{file}.py: {line}") from error
 
 
-def _at_entry_point(point: metadata.EntryPoint, origin: str) -> list[Offered]:
+def _at_entry_point(point: metadata.EntryPoint) -> list[Offered]:
     """Return the tools and providers of an entry point: a module, or one tool or provider."""
-    entry = f"{origin}, entry point {point.name} = {point.value}"
-    try:
-        loaded = point.load()
-    except _MISTAKES as error:
-        raise ToolDefinitionError(f"{entry}: {_line_about(error, *_folders_of(point))}") from error
+    loaded = load(point)
     found = _in_module(loaded) if isinstance(loaded, ModuleType) else [loaded]
     if not found or not _is_offered(found[0]):
-        raise ToolDefinitionError(f"{entry}: there is no tool. Name the module that defines them.")
+        raise ToolDefinitionError(
+            f"{entry_of(point)}: there is no tool. Name the module that defines them."
+        )
     return found
-
-
-def _folders_of(point: metadata.EntryPoint) -> list[Path]:
-    """Return the folder of the package that an entry point is in, if it can be found."""
-    try:
-        package = importlib.util.find_spec(point.value.partition(":")[0].partition(".")[0].strip())
-    except (ImportError, ValueError):
-        return []
-    return [Path(package.origin).parent] if package and package.origin else []
-
-
-def _line_about(error: BaseException, *folders: Path) -> str:
-    """Return one line about a mistake in `folders`: the last place in their code, and the error."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{short_path(error.filename)}, line {error.lineno}: {error.msg}."
-    text = " ".join(str(error).split())
-    if not isinstance(error, ToolDefinitionError):
-        text = f"{type(error).__name__}: {text}"
-    places = [
-        f"{short_path(each.filename)}, line {each.lineno}: "
-        for each in traceback.extract_tb(error.__traceback__)
-        if any(Path(each.filename).is_relative_to(folder) for folder in folders)
-    ]
-    return f"{places[-1]}{text}" if places else text
 
 
 def _add_provider(made: Provider[Any], providers: dict[type, Provider[Any]]) -> None:

@@ -167,6 +167,7 @@ class Tables(BaseModel):
     web_search: WebSearchConfig | None = None
     hooks: HookSettings = HookSettings()
     tools: ToolSettings = ToolSettings()
+    features: dict[str, dict[str, Any]] = {}
     mcp_servers: dict[str, McpServer] = Field(default={}, alias="mcpServers")
 
 

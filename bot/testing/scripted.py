@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.agent.events import Event, FromSubagent, ToolProgress
+from bot.app.features import own_features
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.core.answers import Answer
 from bot.core.approvals import Decision, Verdict
@@ -18,6 +19,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.dev.model import Reply, ResponsesServer, Script, call, calls, finish, text
+from bot.features import Feature
 from bot.runs.runner import Runner
 from bot.settings import Settings
 from bot.store import Stores
@@ -64,10 +66,12 @@ async def scripted_run(
     *,
     tools: Sequence[Tool | ToolFunction[Any]] = (),
     services: Mapping[Any, object] = MappingProxyType({}),
+    features: Sequence[Feature] = (),
     conversation: MemoryConversation | None = None,
     approve: bool = True,
 ) -> ScriptedRun:
-    """Ask `question` of a model that gives `replies` in order; `tools` are offered to it.
+    """Ask `question` of a model that gives `replies` in order; `tools` are offered to it, and
+    `features` take part besides the bot's own.
 
     Without `tools`, it can acquire all tools of the bot. Calls that need approval are approved or, if
     not `approve`, denied. Raises AssertionError when the run asks for more or fewer replies.
@@ -91,7 +95,13 @@ async def scripted_run(
         ResponsesServer.open(brain=script) as api,
         redis_and_stores(Settings(redis_url=None), data_dir=None) as (_, stores),
         scripted_runner(
-            stores, api, conversation, surface, tools=offered, services=services
+            stores,
+            api,
+            conversation,
+            surface,
+            tools=offered,
+            services=services,
+            features=features,
         ) as runner,
     ):
         await stores.mailbox.submit(request, event_id=request.id)
@@ -111,13 +121,14 @@ async def scripted_runner(
     *,
     tools: Sequence[Tool] = (),
     services: Mapping[Any, object] = MappingProxyType({}),
+    features: Sequence[Feature] = (),
     dry_run: bool = False,
     **settings: Any,
 ) -> AsyncGenerator[Runner]:
     """Open a runner on these stores and this model server; `settings` are fields of `Settings`.
 
-    With `tools`, it has these instead of the bot's. No provider opens a client: pass clients in
-    `services`. Everybody may approve calls.
+    With `tools`, it has these instead of the bot's. No provider opens a client, and no
+    package brings features: pass clients in `services`, and `features`. Everybody may approve calls.
     """
     configured = Settings(
         openai_api_key=SecretStr(api.api_key),
@@ -136,6 +147,7 @@ async def scripted_runner(
             may_administer=_anybody,
             services=services,
             providers=(),
+            features=(*own_features(configured), *features),
         ) as runner,
     ):
         toolbox = runner.deps.toolbox

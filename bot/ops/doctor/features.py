@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from bot.app.features import all_features
-from bot.core.check import SECONDS, Check
-from bot.core.errors import ConfigurationError, StoreError
+from bot.core.check import SECONDS, Check, problem
+from bot.core.errors import ConfigurationError, StoreError, ToolDefinitionError
 from bot.settings import Settings
 from bot.store import open_stores
 
@@ -19,11 +19,17 @@ if TYPE_CHECKING:
 
 def examine_features(settings: Settings) -> dict[str, Awaitable[list[Check]]]:
     """Return the checks of each feature that has some, by its name."""
+    try:
+        features = all_features(settings)
+    except (ToolDefinitionError, ConfigurationError) as error:
+        return {"features": _broken(str(error))}
     return {
-        feature.name: _checks(settings, feature.checks)
-        for feature in all_features(settings)
-        if feature.checks
+        feature.name: _checks(settings, feature.checks) for feature in features if feature.checks
     }
+
+
+async def _broken(text: str) -> list[Check]:
+    return [problem("features", text, "correct it: the bot does not start before")]
 
 
 async def _checks(settings: Settings, checks: ChecksFor) -> list[Check]:

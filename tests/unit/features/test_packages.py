@@ -1,0 +1,126 @@
+"""Features of installed packages: found by their entry point, with their settings, or one line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.app.features import all_features
+from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.settings import Settings
+from tests.unit.test_commands import bot
+
+GREETING = """
+from pydantic import BaseModel
+from bot.features import Feature
+
+class Greeting(BaseModel):
+    word: str
+
+def greeting(settings: Greeting) -> Feature:
+    return Feature(settings.word)
+
+def nothing() -> Feature:
+    return None
+
+def two(one: str) -> Feature:
+    return Feature("greeting")
+
+NUMBER = 1
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder from which packages are imported, with one in it."""
+    (tmp_path / "greeting_of_test.py").write_text(GREETING)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "greeting_of_test", raising=False)
+    return tmp_path
+
+
+def install(place: Path, entry: str, package: str = "greeting-of-test") -> None:
+    """Make `place` a folder with an installed package of this entry point."""
+    facts = place / f"{package.replace('-', '_')}-1.0.dist-info"
+    facts.mkdir(exist_ok=True)
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(f"[slack_answer_bot.features]\ngreeting = {entry}\n")
+
+
+def names(table: Mapping[str, Any] | None = None, name: str = "greeting") -> list[str]:
+    """The names of all features with this table in bot.toml."""
+    tables = {} if table is None else {name: dict(table)}
+    return [feature.name for feature in all_features(Settings(_env_file=None, features=tables))]
+
+
+def test_a_feature_of_a_package_has_its_settings_and_comes_last(place: Path) -> None:
+    install(place, "greeting_of_test:greeting")
+    assert names({"word": "greeting"})[-1] == "greeting"
+
+
+@pytest.mark.parametrize(
+    ("table", "wrong"),
+    [
+        ({"word": 1}, r"features\.greeting\.word: must be a text"),
+        ({}, r"features\.greeting\.word: is missing"),
+        ({"word": "greeting", "wrd": 1}, r"features\.greeting\.wrd: there is no such key"),
+    ],
+)
+def test_a_wrong_setting_of_a_package_is_one_line(
+    place: Path, table: dict[str, Any], wrong: str
+) -> None:
+    install(place, "greeting_of_test:greeting")
+    with pytest.raises(ConfigurationError, match=f"^Wrong setting: {wrong}"):
+        names(table)
+
+
+def test_a_table_of_no_feature_is_one_line() -> None:
+    with pytest.raises(ConfigurationError, match=r"features\.gone: no installed package"):
+        names({}, "gone")
+
+
+@pytest.mark.parametrize(
+    ("entry", "line"),
+    [
+        ("greeting_of_test:NUMBER", "it must name a function"),
+        ("greeting_of_test:nothing", "must return a Feature with the name greeting"),
+        ("greeting_of_test:greeting", "must return a Feature with the name greeting"),
+        ("greeting_of_test:two", "two must have no parameter, or one whose type is"),
+        ("greeting_of_test:gone", "AttributeError"),
+        ("nowhere_of_test:greeting", "ModuleNotFoundError: No module named 'nowhere_of_test'"),
+        ("broken_of_test:greeting", "ZeroDivisionError"),
+    ],
+)
+def test_a_mistake_names_the_package_and_its_place(place: Path, entry: str, line: str) -> None:
+    (place / "broken_of_test.py").write_text("1 / 0\n")
+    install(place, entry)
+    with pytest.raises(ToolDefinitionError, match=f"^package greeting-of-test, .*{line}") as error:
+        names({"word": "another"})
+    assert "\n" not in str(error.value)
+
+
+def test_two_features_of_one_name_are_refused(place: Path) -> None:
+    install(place, "greeting_of_test:greeting")
+    install(place, "greeting_of_test:greeting", "another-of-test")
+    with pytest.raises(ToolDefinitionError, match="another package has a feature of this name"):
+        names({"word": "greeting"})
+
+
+async def test_the_bot_does_not_start_with_a_broken_package(place: Path, tmp_path: Path) -> None:
+    """It says where, and ends with exit code 3; the doctor goes on with its other checks."""
+    (place / "broken_of_test.py").write_text("1 / 0\n")
+    install(place, "broken_of_test:greeting")
+    tokens = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "s", "OPENAI_API_KEY": "sk-no"}
+    variables = {**tokens, "PYTHONPATH": str(place), "OPENAI_BASE_URL": "http://127.0.0.1:1"}
+    for command in ("serve", "ask x"):
+        done = await bot(tmp_path, *command.split(), **variables)
+        assert done.code == 3, command
+        assert done.err.splitlines()[-1].startswith("bot: package greeting-of-test, entry point")
+        assert "Traceback" not in done.err
+    done = await bot(tmp_path, "doctor", **variables)
+    assert "package greeting-of-test" in " ".join(done.out.split())
+    assert "Traceback" not in done.err
