@@ -19,7 +19,6 @@ from bot.app.features import all_features, answer_buttons
 from bot.app.http_server import process_status
 from bot.app.oauth import OAuthApp, announcing_keys, oauth_app, token_box
 from bot.app.run_setup import (
-    Frontend,
     MakeRunner,
     check_run_settings,
     redis_and_stores,
@@ -42,6 +41,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
+from bot.runs.run_deps import Frontend
 from bot.runs.runner import Runner
 from bot.runs.watching import Observer
 from bot.settings import Settings, arm_failpoints, secret
@@ -383,20 +383,18 @@ def _runner_in(
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)
     steps = step_surfaces(slack.clients, slack.identity, slack.people)
-    return make_runner(
-        Frontend(
-            SlackConversation(slack, channels, stores.runs.note_file),
-            surfaces.open,
-            may_decide=partial(may_decide, slack.people),
-            may_administer=partial(may_administer, slack.people, settings.access),
-            may_ask=partial(may_ask, slack.people, settings.access),
-            services=_services(slack, channels, stores),
-            ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
-            slack=slack,
-            surfaces={Entry.WORKFLOW_STEP: steps},
-            listeners=[partial(ScheduleListener, schedules)],
-        )
+    frontend = Frontend(
+        SlackConversation(slack, channels, stores.runs.note_file),
+        surfaces.open,
+        may_decide=partial(may_decide, slack.people),
+        may_administer=partial(may_administer, slack.people, settings.access),
+        may_ask=partial(may_ask, slack.people, settings.access),
+        services=_services(slack, channels, stores),
+        ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
+        surfaces={Entry.WORKFLOW_STEP: steps},
+        listeners=[partial(ScheduleListener, schedules)],
     )
+    return make_runner(frontend, slack)
 
 
 def _services(slack: Slack, channels: ReachableChannels, stores: Stores) -> Services:

@@ -6,9 +6,8 @@ Everything that a run is given is built here, in `make_runner`; the order of its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -27,7 +26,7 @@ from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
-from bot.core.request import Entry, RepeatReason, Request
+from bot.core.request import RepeatReason, Request
 from bot.features import Feature, ServiceDeps
 from bot.features.accounts.run_part import AccountsPart
 from bot.features.server_questions.asking import AskerQuestions
@@ -40,15 +39,16 @@ from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.images import Images
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.runs.erasure import ResponseDeleter
-from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
+from bot.runs.policy.approval_hook import MayAdminister, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
-from bot.runs.run_deps import PolicyHooks, RunDeps
+from bot.runs.run import Run
+from bot.runs.run_deps import Frontend, RunDeps
 from bot.runs.runner import Runner
-from bot.runs.surface import EndedBy, OpenSurface, never_ended
+from bot.runs.surface import OpenSurface
 from bot.runs.toolset_cache import ToolsetCache
-from bot.runs.watching import ListenerFor, Observer
+from bot.runs.watching import Observer
 from bot.services.artifact_services import artifact_services
 from bot.services.sql_databases import SqlDatabases
 from bot.settings import NO_MODEL, Settings, secret
@@ -97,30 +97,8 @@ def with_running_redis(settings: Settings) -> Settings:
     return settings.model_copy(update={"redis_url": url})
 
 
-@dataclass(frozen=True, slots=True)
-class Frontend:
-    """A place where people ask and read answers: a Slack workspace, a terminal, an evaluation case.
-
-    `services` are what it offers to tools besides `conversation`; a tool whose services are missing
-    is not offered. `slack` is the workspace, None elsewhere. The three functions decide who may
-    approve a call, who is an admin, and whether the asker may still ask. `ended_by` finds answers
-    that stand there already. `surfaces` are those of some entries instead of `open_surface`, and
-    `listeners` listen to its runs.
-    """
-
-    conversation: Conversation
-    open_surface: OpenSurface
-    may_decide: MayDecide
-    may_administer: MayAdminister
-    may_ask: MayAsk
-    services: Services
-    ended_by: EndedBy = never_ended
-    slack: Slack | None = None
-    surfaces: Mapping[Entry, OpenSurface] = field(default_factory=dict)
-    listeners: Sequence[ListenerFor] = ()
-
-
-MakeRunner = Callable[[Frontend], Runner]
+MakeRunner = Callable[[Frontend, Slack | None], Runner]
+"""Makes the runner of a frontend; of a workspace in Slack, None elsewhere."""
 
 
 @asynccontextmanager
@@ -137,9 +115,10 @@ async def open_runner(
 ) -> AsyncGenerator[Runner]:
     """Open the one runner of a process without Slack; `options` are those of `runner_factory`."""
     async with runner_factory(settings, stores, **options) as make_runner:
-        yield make_runner(
-            Frontend(conversation, open_surface, may_decide, may_administer, _may_ask, services)
+        frontend = Frontend(
+            conversation, open_surface, may_decide, may_administer, _may_ask, services
         )
+        yield make_runner(frontend, None)
 
 
 async def _may_ask(_request: Request, _channel: ChannelSettings) -> bool:
@@ -200,17 +179,17 @@ async def runner_factory(
         model: Model = responses_model(settings, client, traits, stream=stream)
         model = metered(model) if metered else model
 
-        def make_runner(frontend: Frontend) -> Runner:
+        def make_runner(frontend: Frontend, slack: Slack | None) -> Runner:
             """Return the runner of `frontend`, with everything that its runs are given."""
-            conversation = frontend.conversation
             services = {
                 **common,
-                **services_of(features, ServiceDeps(stores, frontend.slack)),
+                **services_of(features, ServiceDeps(stores, slack)),
                 **frontend.services,
-                Conversation: conversation,
+                Conversation: frontend.conversation,
             }
             deps = RunDeps(
                 stores=stores,
+                frontend=frontend,
                 toolbox=Toolbox(tool_catalogue(settings), services, artifacts),
                 clients=clients,
                 model=model,
@@ -219,19 +198,14 @@ async def runner_factory(
                 estimates=estimates,
                 limits=settings.limits,
                 budgets=budget_policy(settings, stores),
-                hooks_for=partial(_hooks, settings, artifacts, conversation),
+                hooks_for=partial(_hooks, settings, artifacts),
                 channels=Channels(settings.channels, stores.channels),
                 server_tools=mcp,
                 toolset_cache=toolsets,
                 draining=draining,
                 policy=settings.access,
-                may_decide=frontend.may_decide,
-                may_administer=frontend.may_administer,
-                may_ask=frontend.may_ask,
-                mentioned_in=conversation.mentioned_in,
                 temperature=settings.model.temperature,
                 traits=traits,
-                conversation=conversation,
                 images=settings.model.images,
                 direct=settings.direct,
                 parts=(
@@ -239,10 +213,10 @@ async def runner_factory(
                     QuestionsPart,
                     partial(AccountsPart, accounts),
                 ),
-                listeners=(*(each.listener for each in observers), *frontend.listeners),
+                observers=tuple(observers),
                 dry_run=dry_run,
             )
-            return Runner(deps, frontend.open_surface, frontend.ended_by, frontend.surfaces)
+            return Runner(deps)
 
         yield make_runner
 
@@ -258,46 +232,38 @@ async def _learn_windows(settings: Settings, client: AsyncOpenAI, prices: PriceL
     prices.listed.update({name: window for name, window in listed.items() if window})
 
 
-def _hooks(
-    settings: Settings,
-    artifacts: Artifacts,
-    conversation: Conversation,
-    request: Request,
-    model: Model,
-    model_name: str,
-    policy: PolicyHooks,
-) -> HookChain:
-    """List all hooks of one run, in the order in which the loop calls them."""
+def _hooks(settings: Settings, artifacts: Artifacts, run: Run) -> HookChain:
+    """List all hooks of a run, in the order in which the loop calls them."""
     hooks: list[Hooks] = [
         # Vetoes calls while the bot is paused; first, so that nothing else acts on them then.
-        policy.spending,
+        run.spending,
         # Adds what people write during the run to the next turn.
-        policy.steering,
+        run.steering,
     ]
     # Replaces references to attached images by the images.
     if settings.model.images:
-        hooks.append(Images(conversation))
+        hooks.append(Images(run.deps.frontend.conversation))
     # Those of features, which cost nothing and may send a result back.
-    hooks += policy.parts
+    hooks += [part.hook for part in run.parts if part.hook]
     # Sends back a result that took too little work; before `Evaluation`, which costs a model call.
-    deeper = settings.limits.deeper if request.again is RepeatReason.DEEPER else 0
+    deeper = settings.limits.deeper if run.request.again is RepeatReason.DEEPER else 0
     if effort := max(settings.limits.effort or 0, deeper):
         hooks.append(Effort(effort))
     # Has another model call judge the result, and sends it back or marks it partial.
     if settings.model.evaluation != "off":
         tries = 2 if settings.model.evaluation == "full" else 0
-        hooks.append(Evaluation(policy.steering.asked, model, model_name, tries=tries))
+        hooks.append(Evaluation(run.steering.asked, run.model, run.models.names[0], tries=tries))
     # Runs the operator's commands around tool calls.
     commands = settings.hooks
     if commands.before_tool or commands.after_tool:
         hooks.append(Commands(commands.before_tool, commands.after_tool, artifacts))
     hooks += [
         # Records what the run has read, and forbids links that could leak it.
-        policy.egress,
+        run.egress,
         # Those of features that ask the asker, such as to connect their account before a call on it.
-        *policy.asking,
+        *(part.asking for part in run.parts if part.asking),
         # Asks people about calls; last, so that nobody is asked about a call that another hook vetoes.
-        policy.approval,
+        run.approval,
     ]
     return HookChain(tuple(hooks))
 

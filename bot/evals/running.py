@@ -22,11 +22,10 @@ from bot.core.request import Entry, FileRef, Request
 from bot.evals.cases import Case
 from bot.evals.material import CaseCanvases, CaseWebSearch, conversation_of
 from bot.evals.results import CaseResult, Evaluation, reasons
-from bot.model import Model
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.results.result_markdown import result_text
-from bot.runs.run_deps import PolicyHooks
+from bot.runs.run import Run
 from bot.runs.runner import Runner
 from bot.services.sql_databases import DatabaseConfig
 from bot.settings import Settings
@@ -184,9 +183,8 @@ def _configured(settings: Settings, case: Case) -> Settings:
 def _bounded(runner: Runner) -> Runner:
     """Return `runner` with runs that end after the first turn in which a tool ran."""
 
-    def hooks(request: Request, model: Model, name: str, policy: PolicyHooks) -> HookChain:
-        chain = runner.deps.hooks_for(request, model, name, policy)
-        return HookChain((*chain.hooks, StopAfterFirstTools()))
+    def hooks(run: Run) -> HookChain:
+        return HookChain((*runner.deps.hooks_for(run).hooks, StopAfterFirstTools()))
 
     return runner.with_deps(hooks_for=hooks)
 

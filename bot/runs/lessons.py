@@ -17,8 +17,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.agent.builtin.complete_task import json_in
 from bot.agent.calls.outputs import mark_as_data, new_mark
-from bot.agent.events import Event
-from bot.agent.interrupt import Interrupt
 from bot.core.audit import AuditKind
 from bot.core.errors import CallRefused, ConfigurationError, ModelError
 from bot.core.feedback import Feedback
@@ -31,6 +29,7 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.spending import Spending
 from bot.runs.queue.requests import Requests
 from bot.runs.results.result_markdown import result_text
+from bot.runs.run import Run
 from bot.runs.run_deps import RunDeps
 from bot.store import LessonStore
 from bot.text.invisible_text import exact
@@ -164,7 +163,11 @@ class LessonJobs:
         """Do the work of a job and show its result. Safe to repeat: the lesson is replaced."""
         job, lessons = request.job, self.deps.stores.lessons
         lesson = await lessons.get(request.team, job.subject) if job else None
-        if job is None or lesson is None or not await self.deps.may_administer(request.user):
+        if (
+            job is None
+            or lesson is None
+            or not await self.deps.frontend.may_administer(request.user)
+        ):
             log.warning("a job was dropped: its lesson is gone, or its person is no admin any more")
             return
         if deaths >= _MAX_DEATHS:
@@ -183,13 +186,12 @@ class LessonJobs:
         deps, run_id = self.deps, new_id("run")
         await self._record(request, AuditKind.ASKED)
         place = await deps.channels.of(request.team, request.channel)
-        listeners = deps.listeners_to(request)
-        spending = deps.spending(request, run_id, place, Interrupt(), _ignore, listeners)
+        spending = Run.of_job(deps, request, place, run_id).spending
         cost: float | None = 0.0
         async with spending:
             name = await self._model_name(lesson)
             if not await spending.admits(name):
-                changes: dict[str, Any] = {"problem": spending.refusal(run_id).note}
+                changes: dict[str, Any] = {"problem": spending.refusal().note}
             elif request.job.kind == DRAFT:
                 changes, cost = await self._draft(lesson, spending, name)
             else:
@@ -296,10 +298,6 @@ def _one_line(text: str) -> str:
 def _bounded(run: CaseRun) -> CaseRun:
     reasons = tuple(each[:300] for each in run.reasons[:_MAX_REASONS])
     return run.model_copy(update={"said": run.said[:_MAX_SAID], "reasons": reasons})
-
-
-async def _ignore(_event: Event) -> None:
-    """Show nothing: nobody watches the steps of a job."""
 
 
 _TOOL = {

@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.agent.events import RunEnded
 from bot.agent.hooks.chain import Hooks
 from bot.core.chain import Item, LedgerEntry
-from bot.core.context import RequestContext
 from bot.core.outcome import Outcome
-from bot.core.request import Request
-from bot.runs.policy.channels import ChannelSettings
-from bot.runs.policy.waits import Waits
 from bot.runs.watching import Listener
-from bot.store import Stores
-from bot.toolkit.catalogue import Catalogue
 
-
-@dataclass(frozen=True, slots=True)
-class RunPartDeps:
-    """What the part of a run works with: the context that its tools see, the settings of its channel,
-    all tools, and what it waits for its asker to decide."""
-
-    context: RequestContext
-    channel_settings: ChannelSettings
-    catalogue: Catalogue
-    stores: Stores
-    waits: Waits
-
-    @property
-    def request(self) -> Request:
-        """The request that is answered."""
-        return self.context.request
+if TYPE_CHECKING:
+    from bot.runs.run import Run
 
 
 class RunPart(Listener):
@@ -62,5 +42,5 @@ class RunPart(Listener):
         return outcome
 
 
-RunPartFor = Callable[[RunPartDeps], RunPart]
+RunPartFor = Callable[["Run"], RunPart]
 """Makes the part of one run."""

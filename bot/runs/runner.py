@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from bot.agent.changes import changes_in
 from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint
@@ -18,7 +18,6 @@ from bot.agent.handover import (
     caller_without_answer,
     exchange_in_words,
 )
-from bot.agent.interrupt import Interrupt
 from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
@@ -37,9 +36,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
 from bot.library.isolated.pool import warm_processes
-from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
-from bot.runs.narration import Narrator
 from bot.runs.outcomes import (
     begun_tools,
     internal_failure,
@@ -54,10 +51,9 @@ from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
 from bot.runs.results.result_markdown import result_text
+from bot.runs.run import Run, decoded
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
-from bot.runs.surface import EndedBy, OpenSurface, Surface, never_ended
-from bot.runs.watching import Listener
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 from bot.text.translation import Text
 
@@ -80,21 +76,26 @@ _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds between attempts to post the final message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
-    """A runner of requests. The engine calls it for one request at a time per thread, in order.
+class Decided(NamedTuple):
+    """The outcome of a run, the new state of its thread, and what is added to the ledger.
 
-    `surfaces` are those of some entries instead of `open_surface`.
+    `after` is None if no model has received the question.
     """
 
+    outcome: Outcome
+    after: CallerState | None = None
+    entries: Sequence[LedgerEntry] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A runner of requests. The engine calls it for one request at a time per thread, in order."""
+
     deps: RunDeps
-    open_surface: OpenSurface
-    ended_by: EndedBy = never_ended
-    surfaces: Mapping[Entry, OpenSurface] = field(default_factory=dict)
 
     def with_deps(self, **changes: Any) -> Runner:
         """Return a runner with `changes` to its dependencies."""
-        return replace(self, deps=replace(self.deps, **changes))
+        return Runner(replace(self.deps, **changes))
 
     @property
     def _stores(self) -> Stores:
@@ -134,48 +135,33 @@ class Runner:
         with ExitStack() as running:
             for listener in listeners:
                 running.enter_context(listener.running())
-            open_surface = self.surfaces.get(request.entry, self.open_surface)
-            async with open_surface(request, post) as surface:
-                outcome = await self._answer_on(surface, request, record, lease, listeners, deaths)
+            async with self.deps.frontend.surface(request, post) as surface:
+                run = await Run.load(self.deps, request, record, lease, surface, listeners)
+                outcome = await self._conclude(run, deaths)
         failpoint("run-closed")
         return outcome
 
-    async def _answer_on(
-        self,
-        surface: Surface,
-        request: Request,
-        record: RunRecord,
-        lease: Lease,
-        listeners: Sequence[Listener],
-        deaths: int,
-    ) -> Outcome:
+    async def _conclude(self, run: Run, deaths: int) -> Outcome:
         """Decide the outcome of a run, unless it is decided, and deliver it."""
-        stores = self._stores
-        approvals = RunApprovals(
-            request, record.run_id, stores.approvals, surface, lease, stores.audit.append
-        )
-        given_up = deaths >= _max_deaths(record)
+        record, runs = run.record, self._stores.runs
+        given_up = deaths >= _max_deaths(run)
         if record.outcome and not given_up:
-            outcome = await self._silenced_if_withdrawn(record.outcome, request, lease)
+            outcome = await self._silenced_if_withdrawn(run, record.outcome)
         else:
-            outcome = await self._decide(
-                request, record, lease, approvals, listeners, given_up=given_up
-            )
+            outcome = await self._decide(run, given_up=given_up)
         if _failure_cannot_be_posted(record, given_up=given_up):
-            log.error(
-                "an outcome was not posted: its workers died", extra={"run_id": record.run_id}
-            )
+            log.error("an outcome was not posted: its workers died", extra={"run_id": run.run_id})
         else:
-            await _deliver(surface, outcome, listeners)
-        await approvals.close(outcome.silent)
+            await _deliver(run, outcome)
+        await run.approvals.close(outcome.silent)
         failpoint("run-delivered")
-        if not await stores.runs.mark_delivered(record, is_stop_heard=False):
+        if not await runs.mark_delivered(record, is_stop_heard=False):
             decided = outcome
-            outcome = await self._silenced_if_withdrawn(decided, request, lease)
+            outcome = await self._silenced_if_withdrawn(run, decided)
             if outcome is not decided:
-                await _deliver(surface, outcome, listeners)
-                await approvals.close(outcome.silent)
-            await stores.runs.mark_delivered(record)
+                await _deliver(run, outcome)
+                await run.approvals.close(outcome.silent)
+            await runs.mark_delivered(record)
         return outcome
 
     async def _is_over(self, request: Request, record: RunRecord) -> bool:
@@ -187,7 +173,7 @@ class Runner:
         # Slack itself takes the result of a workflow's step only once.
         if not may_be or _leaves_no_trace(request) or request.entry is Entry.WORKFLOW_STEP:
             return False
-        by = await self.ended_by(request)
+        by = await self.deps.frontend.ended_by(request)
         return by is not None and not (record.outcome and by == record.run_id)
 
     async def _must_wait(self, request: Request, record: RunRecord) -> bool:
@@ -208,7 +194,7 @@ class Runner:
         outcome = record.outcome or refused.model_copy(update=silent)
         if record.outcome is None:
             caller = await self.deps.loader.caller_state(request)
-            await self._finish(request, outcome, caller, lease)
+            await self._finish(request, lease, Decided(outcome, caller))
         await self._stores.runs.mark_delivered(record)
         await self._stores.stale_statuses.add(request.thread_key)
         return outcome
@@ -218,10 +204,10 @@ class Runner:
         if record.state is None or request.is_for_one:
             return request
         try:
-            asked = await self._stores.approvals.of_run(record.run_id)
+            approvals = await self._stores.approvals.of_run(record.run_id)
         except CorruptValue:
             return request
-        if any(each.keeps_private for each in asked):
+        if any(approval.keeps_private for approval in approvals):
             return await self._stores.mailbox.keep_private(request)
         return request
 
@@ -239,66 +225,56 @@ class Runner:
                 await post.save_message(ts)
                 return
 
-    async def _decide(
-        self,
-        request: Request,
-        record: RunRecord,
-        lease: Lease,
-        approvals: RunApprovals,
-        listeners: Sequence[Listener],
-        *,
-        given_up: bool,
-    ) -> Outcome:
+    async def _decide(self, run: Run, *, given_up: bool) -> Outcome:
         """Run the loop to an outcome, and save the outcome with the thread's new state."""
+        request, audit, ids = run.request, run.audit, {"run_id": run.run_id}
         caller = await self.deps.loader.caller_state(request)
-        audit = RunAudit(self._stores.audit, request, record.run_id)
-        entries: list[LedgerEntry] = []
-        if record.state is None:
+        if run.record.state is None:
             await audit.begin()
         try:
             if given_up:
-                log.error("given up: its workers died", extra={"run_id": record.run_id})
-                outcome, after = await self._failure(request, record, approvals), None
+                log.error("given up: its workers died", extra=ids)
+                decided = Decided(await self._failure(run))
             elif request.restored and _leaves_no_trace(request):
-                outcome, after = _perhaps_answered(request, record), None
+                decided = Decided(_perhaps_answered(run))
             else:
-                outcome, after, entries = await self._run_loop(
-                    request, record, lease, approvals, caller, audit, listeners
-                )
+                decided = await self._work(run, caller)
         except (LeaseLost, StoreUnavailable, Requeue, AwaitingApproval, Held):
             raise
         except Exception:
             # A bug: it is logged with its trace, and the person still gets a final message.
-            log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
-            outcome, after = await self._failure(request, record, approvals), None
+            log.exception("run failed", extra={**ids, "request_id": request.id})
+            decided = Decided(await self._failure(run))
+        outcome, after, entries = decided
         if after is None:  # the run may have brought the thread up to date before it failed
             caller = await self.deps.loader.caller_state(request)
         if silent := await self._silence(request, outcome):
             outcome = outcome.model_copy(update={"silent": silent})
             after, added = caller_without_answer(after) if after else (caller, ())
-            entries += _entries_of(request, outcome.run_id, added)
-        elif record.outcome:  # only posting failed: the thread's state has the answer already
+            entries = [*entries, *_entries_of(request, outcome.run_id, added)]
+        elif run.record.outcome:  # only posting failed: the thread's state has the answer already
             after = caller
         elif after is None:
-            after, entries = await self._thread_after_failure(request, record, caller, outcome)
+            after, entries = await self._thread_after_failure(run, caller, outcome)
         audit.end(outcome)
-        await self._finish(request, outcome, after, lease, entries, await audit.take_noted())
+        decided = Decided(outcome, after, entries)
+        await self._finish(request, run.held_lease, decided, await audit.take_noted())
         await audit.settle()
         return outcome
 
     async def _finish(
         self,
         request: Request,
-        outcome: Outcome,
-        after: CallerState,
         lease: Lease,
-        entries: Sequence[LedgerEntry] = (),
+        decided: Decided,
         on_record: Sequence[PendingEntry] = (),
     ) -> None:
         """Save the outcome. A silent outcome puts the requests that joined the run back in the
         mailbox."""
+        outcome, after, entries = decided
+        assert after  # noqa: S101 - every thread has a state once its run is decided
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
-        back = [each.id for each in await self._stores.mailbox.get_many(joined) if each.is_current]
+        waiting = await self._stores.mailbox.get_many(joined)
         failpoint("run-finishing")
         await self._stores.runs.finish(
             outcome.run_id,
@@ -306,7 +282,7 @@ class Runner:
             after,
             lease,
             request=None if outcome.silent else request,
-            back=back,
+            back=[joining.id for joining in waiting if joining.is_current],
             entries=entries,
             progress_of=request.id,
             on_record=on_record,
@@ -323,181 +299,124 @@ class Runner:
             return counting
         return [*counting, *self._stores.direct.remembering(request, outcome.run_id)]
 
-    async def _silenced_if_withdrawn(
-        self, outcome: Outcome, request: Request, lease: Lease
-    ) -> Outcome:
+    async def _silenced_if_withdrawn(self, run: Run, outcome: Outcome) -> Outcome:
         """Return a decided outcome, made silent and saved again if its question was deleted since."""
+        request = run.request
         if outcome.silent or await self._silence(request, outcome) is not SilentReason.WITHDRAWN:
             return outcome
         outcome = outcome.model_copy(update={"silent": SilentReason.WITHDRAWN})
-        caller = await self.deps.loader.caller_state(request)
-        after, added = caller_without_answer(caller)
+        after, added = caller_without_answer(await self.deps.loader.caller_state(request))
         entries = _entries_of(request, outcome.run_id, added)
-        await self._finish(request, outcome, after, lease, entries)
+        await self._finish(request, run.held_lease, Decided(outcome, after, entries))
         return outcome
 
-    async def _run_loop(
-        self,
-        request: Request,
-        record: RunRecord,
-        lease: Lease,
-        approvals: RunApprovals,
-        caller: CallerState,
-        audit: RunAudit,
-        listeners: Sequence[Listener],
-    ) -> tuple[Outcome, CallerState | None, list[LedgerEntry]]:
-        """Run the loop, saving each step. Return the outcome, the thread's new state, and what the
-        ledger needs for it.
-
-        The state is None if no model has received the question.
-        """
-        deps, run_id = self.deps, record.run_id
-        channel_settings = await deps.channels.of(request.team, request.channel)
-        models = await deps.models_for(request, channel_settings, record)
-        context, interrupt = deps.context(request, run_id, models), Interrupt()
-        spending = deps.spending(
-            request, run_id, channel_settings, interrupt, approvals.surface.show, listeners
-        )
-        async with self._stoppable(request, interrupt) as stopped_by, spending:
-            if _has_no_response(record) and not await spending.admits(context.model):
-                refused = spending.refusal(run_id)
-                if refused.stop_reason is StopReason.PAUSED and _can_wait(request):
-                    raise Held
-                return refused, None, []
-            if _has_calls_left(record) and await spending.is_paused() and not interrupt.requested:
-                raise Held
-            steering = await deps.steering(request, record, channel_settings, interrupt)
-            parts = deps.parts_for(context, channel_settings)
-            loop_deps = await deps.loop_deps(
-                context, interrupt, channel_settings, spending, steering, parts, models
-            )
-            context, catalogue = loop_deps.context, loop_deps.toolbox.catalogue
-            state, caller = await self.deps.loader.first_state(
-                request, record, lease, caller, catalogue, audit, models.choice, parts
-            )
-            spending.begin(state)
-            context.accounts.update(accounts_used(state))
-            before = await read_before(self._stores, request, run_id)
-            for part in parts:
-                part.begin(*before, run_id)
-            sink = EventSink(
-                request,
-                record,
-                lease,
-                self._stores.runs,
-                approvals.surface,
-                audit,
-                steering,
-                narrator=Narrator(request, run_id, state if record.state else None),
-                listeners=(*listeners, *parts),
-                draining=deps.draining,
-                state=state,
-            )
-            if record.state is not None:  # a new run has not asked anybody yet
-                await approvals.settle()
-            with bound_request(context):
+    async def _work(self, run: Run, caller: CallerState) -> Decided:
+        """Run the loop, saving each step, unless the run may not begin or must wait."""
+        async with run.stoppable(), run.spending:
+            if refused := await self._refusal(run):
+                return Decided(refused)
+            loop_deps = await run.loop_deps()
+            catalogue = loop_deps.toolbox.catalogue
+            state, caller = await self.deps.loader.first_state(run, caller, catalogue)
+            run.spending.begin(state)
+            run.context.accounts.update(accounts_used(state))
+            before = await read_before(self._stores, run.request, run.run_id)
+            for part in run.parts:
+                part.begin(*before, run.run_id)
+            if run.record.state is not None:  # a new run has not asked anybody yet
+                await run.approvals.settle()
+            with bound_request(loop_deps.context):
                 async with warm_processes():
-                    ended = await drive_loop(state, loop_deps, approvals, sink.note)
-                # An approval may have expired meanwhile, which only the run notices.
-                await approvals.load_decisions()
-                if ended.error:
-                    _log_failure(ended.error, run_id)
-                context = replace(context, model=models.name(ended.state.fallback))
-                artifacts, joined = deps.toolbox.artifacts, steering.joined
-                with bound_request(context):
-                    outcome = await outcome_of(ended, context, artifacts, joined)
-                for part in reversed(parts):
-                    outcome = part.complete(outcome, ended)
-                outcome = await spending.ending(outcome, ended.done)
-        facts = await self._facts(outcome, ended, approvals, stopped_by)
-        effort = models.effort_of(context.model) or ""
-        seconds = max(0.0, outcome.totals.seconds - approvals.waited)
-        totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})
-        outcome = outcome.model_copy(update={"totals": totals, **facts})
-        outcome = without_secrets(
-            with_partial_results(outcome, ended.state, loop_deps.toolbox.is_change)
-        )
-        after, added = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
-        entries = _entries_of(request, outcome.run_id, added)
-        if after and outcome.accounts and not request.is_for_one:
-            after, entries = _in_words(outcome, caller, request, *joined)
-        return outcome, after and _with_answered(after, request, *joined), entries
+                    sink = EventSink(run, state)
+                    ended = await drive_loop(state, loop_deps, run.approvals, sink.note)
+            # An approval may have expired meanwhile, which only the run notices.
+            await run.approvals.load_decisions()
+            if ended.error:
+                _log_failure(ended.error, run.run_id)
+            outcome = await self._outcome(run, ended, loop_deps)
+        return _decided(run, ended, outcome, caller)
 
-    async def _facts(
-        self, outcome: Outcome, ended: RunEnded, approvals: RunApprovals, stopped_by: list[str]
-    ) -> dict[str, Any]:
-        """Return what the outcome tells of the run beside its result."""
-        is_stopped, state = outcome.status is RunStatus.CANCELLED, ended.state
+    async def _refusal(self, run: Run) -> Outcome | None:
+        """Return the outcome of a run that may not begin, None for one that may go on.
+
+        Raises Held if the run can wait for the end of a pause.
+        """
+        spending = run.spending
+        if _has_no_response(run) and not await spending.admits(run.models.names[0]):
+            refused = spending.refusal()
+            if refused.stop_reason is StopReason.PAUSED and _can_wait(run.request):
+                raise Held
+            return refused
+        if _has_calls_left(run) and await spending.is_paused() and not run.interrupt.requested:
+            raise Held
+        return None
+
+    async def _outcome(self, run: Run, ended: RunEnded, loop_deps: LoopDeps) -> Outcome:
+        """Return the outcome of a run that ended in the loop, as people may read it."""
+        state, approvals = ended.state, run.approvals
+        model = run.models.name(state.fallback)
+        context = replace(loop_deps.context, model=model)
+        with bound_request(context):
+            artifacts = self.deps.toolbox.artifacts
+            outcome = await outcome_of(ended, context, artifacts, run.steering.joined)
+        for part in reversed(run.parts):
+            outcome = part.complete(outcome, ended)
+        outcome = await run.spending.ending(outcome, ended.done)
+        is_stopped = outcome.status is RunStatus.CANCELLED
         undecided = await approvals.undecided() if is_stopped else ()
         made = self.deps.toolbox.made_changes(step.tool for step in (*state.done, *state.unknown))
-        return {
-            "stopped_by": stopped_by[0] if is_stopped and stopped_by else "",
-            "called_off": tuple(each.title for each in undecided),
+        seconds = max(0.0, outcome.totals.seconds - approvals.waited)
+        effort = run.models.effort_of(model) or ""
+        facts = {
+            "totals": outcome.totals.model_copy(update={"seconds": seconds, "effort": effort}),
+            "stopped_by": run.stopped_by[0] if is_stopped and run.stopped_by else "",
+            "called_off": tuple(approval.title for approval in undecided),
             "changed": approvals.decided_changes or made,
             "accounts": tuple(accounts_used(state).values()),
             "unconnected": tuple(accounts_missing(state)),
         }
+        outcome = outcome.model_copy(update=facts)
+        return without_secrets(with_partial_results(outcome, state, loop_deps.toolbox.is_change))
 
-    async def _failure(
-        self, request: Request, record: RunRecord, approvals: RunApprovals
-    ) -> Outcome:
+    async def _failure(self, run: Run) -> Outcome:
         """Return the outcome of a failed run, with its steps up to its last save point."""
-        kept = await self._stores.runs.state(record.run_id)
-        state, toolbox = _decoded_state(kept) or LoopState(), self.deps.toolbox
+        state = decoded(await self._stores.runs.state(run.run_id)) or LoopState()
         model = self.deps.models.models(state.choice).name(state.fallback)
-        outcome = internal_failure(request, record.run_id, state, model)
+        outcome = internal_failure(run.request, run.run_id, state, model)
         tools = [step.tool for step in (*steps_of(state), *state.unknown)] + begun_tools(state)
-        changed = approvals.decided_changes or toolbox.made_changes(tools)
+        changed = run.approvals.decided_changes or self.deps.toolbox.made_changes(tools)
         return without_secrets(outcome.model_copy(update={"changed": changed}))
 
     async def _thread_after_failure(
-        self, request: Request, record: RunRecord, before: CallerState, outcome: Outcome
+        self, run: Run, before: CallerState, outcome: Outcome
     ) -> tuple[CallerState, list[LedgerEntry]]:
         """Return the thread's state and the ledger entries after a run without an answer.
 
         Both keep the question, so that the next run knows about it.
         """
-        runs, bound = self._stores.runs, bound_to(request)
-        joined = await self._stores.mailbox.get_many(await runs.joined(request.id))
+        request = run.request
+        joined = await self._stores.mailbox.get_many(await self._stores.runs.joined(request.id))
         # The service would refuse the next question, too.
         is_refused = (
             outcome.error is ModelErrorKind.POLICY
             or outcome.stop_reason is StopReason.CONTENT_FILTER
         )
-        texts = [] if is_refused else [each.text for each in (request, *joined)]
-        own = [
-            entry
-            for entry in await self.deps.loader.history(request, record.run_id)
-            if entry.run_id == record.run_id
-        ]
+        texts = [] if is_refused else [asked.text for asked in (request, *joined)]
+        own = [entry for entry in await run.history() if entry.run_id == run.run_id]
         changes = changes_in(own, self.deps.toolbox.is_change)
         after, entry = caller_after_failure(
-            before, texts, outcome.note, changes, run_id=record.run_id, bound_to=bound
+            before, texts, outcome.note, changes, run_id=run.run_id, bound_to=bound_to(request)
         )
         return _with_answered(after, request, *joined), [entry]
 
-    @asynccontextmanager
-    async def _stoppable(self, request: Request, interrupt: Interrupt) -> AsyncGenerator[list[str]]:
-        """Let people stop the run during the context. Yield the ids of those who did, in order."""
-        stopped_by: list[str] = []
-
-        def stop(by: str) -> None:
-            stopped_by.append(by)
-            interrupt.request()
-
-        if not request.is_current:
-            interrupt.request()
-        async with self._stores.signals.watch(request.id, stop):
-            yield stopped_by
-
     async def _silence(self, request: Request, outcome: Outcome) -> SilentReason | None:
         """Return why the run posts no answer: its question was deleted or edited. None if it posts."""
-        kept = next(iter(await self._stores.mailbox.get_many([request.id])), None)
-        if kept is None:  # withdrawn from its mailbox, or expired
+        stored = next(iter(await self._stores.mailbox.get_many([request.id])), None)
+        if stored is None:  # withdrawn from its mailbox, or expired
             return SilentReason.WITHDRAWN if outcome.status is RunStatus.CANCELLED else None
-        if kept.withdrawn:
+        if stored.withdrawn:
             return SilentReason.WITHDRAWN
-        return SilentReason.SUPERSEDED if kept.superseded else None
+        return SilentReason.SUPERSEDED if stored.superseded else None
 
 
 async def drive_loop(
@@ -525,6 +444,18 @@ async def drive_loop(
                 await approvals.wait(ids, deps.interrupt)
             case _:
                 raise RuntimeError("the loop ended without RunEnded")
+
+
+def _decided(run: Run, ended: RunEnded, outcome: Outcome, before: CallerState) -> Decided:
+    """Return the outcome with what it makes of the thread, whose state was `before`."""
+    request, answered = run.request, (run.request, *run.steering.joined)
+    after, added = caller_after(
+        ended, before, model=outcome.totals.model, bound_to=bound_to(request)
+    )
+    entries = _entries_of(request, outcome.run_id, added)
+    if after and outcome.accounts and not request.is_for_one:
+        after, entries = _in_words(outcome, before, *answered)
+    return Decided(outcome, after and _with_answered(after, *answered), entries)
 
 
 def _in_words(
@@ -582,30 +513,21 @@ def _leaves_no_trace(request: Request) -> bool:
     return request.private and not request.kept_private
 
 
-def _perhaps_answered(request: Request, record: RunRecord) -> Outcome:
+def _perhaps_answered(run: Run) -> Outcome:
     """Return the outcome of a restored question of which nobody knows whether it was answered."""
-    outcome = not_admitted(request, record.run_id, StopReason.REQUEUED)
+    outcome = not_admitted(run.request, run.run_id, StopReason.REQUEUED)
     return outcome.model_copy(update={"note": _PERHAPS_ANSWERED()})
 
 
-def _has_no_response(record: RunRecord) -> bool:
+def _has_no_response(run: Run) -> bool:
     """Return whether no model has responded in this run yet, so that it can end as if not begun."""
-    state = LoopState.model_validate_json(record.state) if record.state is not None else None
+    state = run.saved
     return state is None or not (state.turn or state.open or state.ending)
 
 
-def _decoded_state(kept: str | None) -> LoopState | None:
-    """Return the state of a save point; None when it is missing or unreadable."""
-    try:
-        return LoopState.model_validate_json(kept) if kept is not None else None
-    except ValueError:
-        return None
-
-
-def _max_deaths(record: RunRecord) -> int:
+def _max_deaths(run: Run) -> int:
     """Return how many workers may die during a run after its last save point."""
-    state = _decoded_state(record.state)
-    is_decided = record.outcome or (state and state.ending)
+    is_decided = run.record.outcome or (run.saved and run.saved.ending)
     return _MAX_DEATHS_POSTING if is_decided else _MAX_DEATHS
 
 
@@ -615,19 +537,19 @@ def _failure_cannot_be_posted(record: RunRecord, *, given_up: bool) -> bool:
     return given_up and bool(failed)
 
 
-def _has_calls_left(record: RunRecord) -> bool:
+def _has_calls_left(run: Run) -> bool:
     """Return whether a resumed run has tool calls left, such as one that waited for approval."""
-    state = _decoded_state(record.state)
+    state = run.saved
     return state is not None and state.open is not None and has_work_left(state.open)
 
 
-async def _deliver(surface: Surface, outcome: Outcome, listeners: Sequence[Listener]) -> None:
+async def _deliver(run: Run, outcome: Outcome) -> None:
     """Post the final message and tell the listeners, with retries. Raises the exception of the last
     attempt."""
 
     async def deliver_once() -> None:
-        await surface.finish(outcome)
-        for listener in listeners:
+        await run.surface.finish(outcome)
+        for listener in run.listeners:
             await listener.on_end(outcome)
 
     for pause in _DELIVERY_PAUSES:
@@ -636,7 +558,7 @@ async def _deliver(surface: Surface, outcome: Outcome, listeners: Sequence[Liste
         except LeaseLost:
             raise
         except Exception:
-            ids = {"run_id": outcome.run_id}
+            ids = {"run_id": run.run_id}
             log.exception("The answer was not posted; retrying in %g s", pause, extra=ids)
             await asyncio.sleep(pause)
     return await deliver_once()

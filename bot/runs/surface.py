@@ -90,6 +90,27 @@ class Surface(Protocol):
         """
 
 
+class _Unwatched:
+    """A surface that shows nothing and asks nobody."""
+
+    async def show(self, event: Event) -> None: ...
+
+    async def ask(
+        self,
+        approvals: Sequence[Approval],  # noqa: ARG002 - the protocol's
+        *,
+        meanwhile: bool = False,  # noqa: ARG002
+    ) -> Sequence[tuple[Approval, Decision]]:
+        return ()
+
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None: ...
+
+    async def finish(self, outcome: Outcome) -> None: ...
+
+
+UNWATCHED: Surface = _Unwatched()
+"""The surface of a job, whose steps nobody watches."""
+
 EndedBy = Callable[[Request], Awaitable[str | None]]
 """Returns the id of the run that has answered a request, as its thread shows it; "" when the message
 that asked is gone, None when neither shows."""

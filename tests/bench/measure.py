@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from openai import AsyncOpenAI
 
-from bot.agent.events import Recorded, RunEnded
+from bot.agent.events import RunEnded
 from bot.agent.loop import run
 from bot.core.outcome import RunStatus
 from bot.features.evidence import hook
@@ -88,9 +88,8 @@ async def loop_once(given: scene.Parts) -> None:
     for part in given.run_parts:
         part.begin([], False, "run_bench")
     async for event in run(scene.first_state(), given.loop):
-        if isinstance(event, Recorded):
-            for part in given.run_parts:
-                part.note(event.entry)
+        for part in given.run_parts:
+            part.on_event(event)
         if isinstance(event, RunEnded):
             assert event.status is RunStatus.SUCCESS
             assert event.state.turn == scene.TURNS

@@ -15,7 +15,6 @@ from typing_extensions import override
 
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.events import Event, RunEnded
-from bot.agent.interrupt import Interrupt
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.app.run_setup import open_runner
@@ -28,11 +27,12 @@ from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.model import Model
 from bot.runs.policy.channels import ChannelSettings
+from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 from bot.runs.runner import Runner
 from bot.runs.surface import PostedMessages
 from bot.settings import Settings
-from bot.store import Mailbox, Phase, RunRecord, Stores, open_stores
+from bot.store import Mailbox, Stores, open_stores
 from bot.store.connection import Retention
 from bot.store.embedded import embedded_redis
 from bot.testing.conversation import MemoryConversation
@@ -174,28 +174,14 @@ class Composition:
     async def parts(self, model: Model | None = None) -> Parts:
         """Return what the runner gives to the loop for a new question: everything but Redis, which is
         measured with the runner. What hooks look up there before each call is at hand."""
-        asked, interrupt = request(), Interrupt()
+        asked = request()
         mailbox = _NobodyElse(self.stores.redis, Retention())
-        stores = replace(self.stores, mailbox=mailbox)
-        deps = replace(self.runner.deps, stores=stores)
-        record = RunRecord("run_bench", asked.id, asked.thread_key, Phase.RUNNING)
-        here = ChannelSettings()
-        steering = await deps.steering(asked, record, here, interrupt)
-        models = deps.models.models("")
-        context = deps.context(asked, record.run_id, models)
-        run_parts = deps.parts_for(context, here)
-        loop = await deps.loop_deps(
-            context,
-            interrupt,
-            here,
-            deps.spending(asked, record.run_id, here, interrupt, _Unwatched().show),
-            steering,
-            run_parts,
-            models,
-        )
+        deps = replace(self.runner.deps, stores=replace(self.stores, mailbox=mailbox))
+        run = Run.of_job(deps, asked, ChannelSettings(), "run_bench")
+        loop = await run.loop_deps()
         # The runner would have kept the question; the loop alone reads it from here.
         loop = replace(loop, model=model or deps.model, history=_history)
-        return Parts(loop, run_parts)
+        return Parts(loop, run.parts)
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.core.outcome import Outcome
@@ -64,6 +64,11 @@ class Bot:
         request = request.model_copy(update=details)
         await self.stores.mailbox.submit(request, event_id=request.id)
         return await self.runner.answer(request, deaths)
+
+    def change_frontend(self, **changes: Any) -> None:
+        """Change what its surroundings allow."""
+        frontend = replace(self.runner.deps.frontend, **changes)
+        self.runner = self.runner.with_deps(frontend=frontend)
 
     def outputs(self, request: int = -1) -> list[str]:
         """What tools returned to the model, as a request carried it."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bot.features.accounts.audience import AudienceBook
 from bot.features.accounts.hook import AccountHook, PersonalAccounts
-from bot.runs.run_parts import RunPart, RunPartDeps
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
 
 
 class AccountsPart(RunPart):
     """The part of one run; without `accounts` nobody has any."""
 
-    def __init__(self, accounts: PersonalAccounts | None, deps: RunPartDeps) -> None:
-        audiences = AudienceBook.of(deps.stores)
-        self.asking = AccountHook(deps.waits, accounts, audiences, deps.context.accounts)
+    def __init__(self, accounts: PersonalAccounts | None, run: Run) -> None:
+        audiences = AudienceBook.of(run.deps.stores)
+        self.asking = AccountHook(run.waits, accounts, audiences, run.context.accounts)

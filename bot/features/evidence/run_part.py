@@ -16,16 +16,17 @@ from bot.features.evidence.hook import EvidenceHook, filled_in
 from bot.features.evidence.settings import EvidenceSettings
 from bot.library.tracing.cldr import words_for
 from bot.runs.context.ledger_reader import LedgerReader
-from bot.runs.run_parts import RunPart, RunPartDeps
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
 
 
 class EvidencePart(RunPart):
     """The part of one run. The channel's mode counts before that of the settings."""
 
-    def __init__(self, settings: EvidenceSettings, deps: RunPartDeps) -> None:
-        mode = deps.channel_settings.evidence or settings.mode
-        reader = LedgerReader(deps.catalogue.get)
-        self._request = request = deps.request
+    def __init__(self, settings: EvidenceSettings, run: Run) -> None:
+        mode = run.channel.evidence or settings.mode
+        reader = LedgerReader(run.deps.toolbox.catalogue.get)
+        self._request = request = run.request
         self._evidence = RunEvidence(request, mode, reader, References.of(request))
         self.hook = EvidenceHook(self._evidence)
 

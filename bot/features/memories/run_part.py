@@ -10,7 +10,8 @@ from bot.agent.prompts import REMEMBERED
 from bot.core.chain import Item
 from bot.features.memories.scoped import ScopedMemories
 from bot.features.memories.store import MemoryStore
-from bot.runs.run_parts import RunPart, RunPartDeps
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
 
 _MOST = 20
 """How many memories the model is told; it finds the others with a tool."""
@@ -19,9 +20,9 @@ _MOST = 20
 class MemoriesPart(RunPart):
     """The part of one run. Memories are told as data, because anybody may have written them."""
 
-    def __init__(self, deps: RunPartDeps) -> None:
-        self._memories = ScopedMemories(MemoryStore.of(deps.stores))
-        self._request = deps.request
+    def __init__(self, run: Run) -> None:
+        self._memories = ScopedMemories(MemoryStore.of(run.deps.stores))
+        self._request = run.request
 
     @override
     async def opening(self) -> Sequence[Item]:

@@ -118,7 +118,7 @@ class RefreshJobs:
             return budget_words.paused_card(pause)
         if kept.private:
             return PRIVATE()
-        if not await self.deps.may_ask(asker, channel):
+        if not await self.deps.frontend.may_ask(asker, channel):
             return NOT_ALLOWED()
         return ""
 

@@ -14,8 +14,6 @@ from babel import Locale
 
 from bot.agent.builtin.shared_budget import SharedBudget
 from bot.agent.calls.call import CallEvents, Calls
-from bot.agent.events import Event
-from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
 from bot.core.chain import CallRecord, LedgerEntry
@@ -29,7 +27,7 @@ from bot.library.tracing.outputs import Cell, Output
 from bot.library.tracing.references import Fault, Figures, Filled
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.queue.steering import Steering
+from bot.runs.run import Run
 from bot.runs.run_deps import RunDeps
 from bot.text.redaction import each_text
 from bot.text.translation import Text
@@ -85,16 +83,7 @@ class Repetition:
 
         The hooks of a run decide about each call: the pause, the operator's commands, approvals.
         """
-        interrupt, models = Interrupt(), deps.models.models("")
-        context = deps.context(request, request.id, models)
-        listeners = deps.listeners_to(request)
-        spending = deps.spending(request, request.id, channel, interrupt, _ignore, listeners)
-        mailbox, never = deps.stores.mailbox, {"is_short": False, "steers": False, "images": False}
-        steering = Steering(request, [], mailbox, interrupt, **never)
-        parts = deps.parts_for(context, channel)
-        loop_deps = await deps.loop_deps(
-            context, interrupt, channel, spending, steering, parts, models
-        )
+        loop_deps = await Run.of_job(deps, request, channel, request.id).loop_deps()
         before, records = recorded(entries, deps.toolbox.catalogue.get)
         calls = Calls(
             loop_deps.toolbox,
@@ -266,7 +255,3 @@ def _written(cell: Cell, forms: str, figures: Figures, locale: Locale | None) ->
     place = f'."{cell.column}"[{cell.row}]' if cell.column else ""
     filled = figures.fill(f"{{{{{cell.handle}{place}{forms}}}}}", locale, escaped=False)
     return cell.text if filled.faults or not filled.filled else filled.text
-
-
-async def _ignore(_event: Event) -> None:
-    """Show nothing: nobody watches the steps of a refresh."""

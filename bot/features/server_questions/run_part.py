@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bot.features.server_questions.hook import InputHook
-from bot.runs.run_parts import RunPart, RunPartDeps
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
 
 
 class QuestionsPart(RunPart):
     """The part of one run."""
 
-    def __init__(self, deps: RunPartDeps) -> None:
-        self.asking = InputHook(deps.waits)
+    def __init__(self, run: Run) -> None:
+        self.asking = InputHook(run.waits)

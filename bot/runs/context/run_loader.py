@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.agent import handover, prompts
 from bot.agent.builtin.acquire_tools import tool_hints
@@ -14,14 +14,16 @@ from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
-from bot.runs.audit_trail import RunAudit
 from bot.runs.context.earlier_exchanges import DirectHistory, DirectSettings
 from bot.runs.context.thread_news import news_of_thread
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.run_parts import RunPart
-from bot.store import Lease, RunRecord, Stores
+from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from bot.runs.run import Run
 
 log = logging.getLogger(__name__)
 
@@ -47,25 +49,22 @@ class RunLoader:
 
     async def first_state(
         self,
-        request: Request,
-        record: RunRecord,
-        lease: Lease,
+        run: Run,
         caller: CallerState,
         catalogue: Catalogue,
-        audit: RunAudit,
-        choice: str = "",
-        parts: Sequence[RunPart] = (),
     ) -> tuple[LoopState, CallerState]:
         """Return the saved state of a resumed run, or the thread's state with the new request added.
 
         Also return the thread's state. A new run brings it up to date first, with what people wrote in
         the thread and with the exchanges before a direct message; both are saved together, with the
-        run's audit entries. `choice` is the name of a new run's model choice, `parts` are what features
-        add to it.
+        run's audit entries. Raises CorruptValue for a saved state that cannot be read.
         """
-        if record.state is not None:
-            return LoopState.model_validate_json(record.state), caller
-        with bound_request(RequestContext(request=request, run_id=record.run_id)):
+        request, run_id = run.request, run.run_id
+        if run.record.state is not None:
+            if run.saved is None:
+                raise CorruptValue("The saved state of a run cannot be read.")
+            return run.saved, caller
+        with bound_request(RequestContext(request=request, run_id=run_id)):
             entries = await self.history(request)
             news = await news_of_thread(request, self.conversation, caller, entries)
         earlier = await self.direct_history.before(request, caller)
@@ -81,22 +80,22 @@ class RunLoader:
         )
         request_item = prompts.request_message(request, news.files, images=self.images)
         notes = (
-            *await _opening(parts, caller),
+            *await _opening(run.parts, caller),
             *await self._answer_style(request),
             *tool_hints(request, catalogue, caller.acquired),
         )
-        state = handover.first_state(caller, request_item, *notes, choice=choice)
+        state = handover.first_state(caller, request_item, *notes, choice=run.models.choice)
         bound = bound_to(request)
         # What others wrote stays in the conversation though the run may fail and leave it.
         news_entry = LedgerEntry(run_id="", items=brought, bound_to=bound)
-        entry = LedgerEntry(run_id=record.run_id, items=(request_item, *notes), bound_to=bound)
+        entry = LedgerEntry(run_id=run_id, items=(request_item, *notes), bound_to=bound)
         await self.stores.runs.save_point(
-            record.run_id,
+            run_id,
             state.model_dump_json(),
-            lease,
+            run.held_lease,
             [news_entry, entry] if brought else [entry],
             caller_state=caller if brought else None,
-            on_record=await audit.take_noted(),
+            on_record=await run.audit.take_noted(),
             also=self.stores.direct.building_on(request.thread_key, earlier.threads),
         )
         return state, caller

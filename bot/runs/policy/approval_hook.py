@@ -9,7 +9,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from typing_extensions import override
@@ -29,13 +29,13 @@ from bot.core.approvals import (
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Entry, Request
-from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.policy.egress_guard import EgressGuard
-from bot.store import Approvals
-from bot.text.mentions import Mention, has_other_names
+from bot.text.mentions import has_other_names
 from bot.text.translation import Text
 from bot.toolkit import Changes, Memories, Tool
+
+if TYPE_CHECKING:
+    from bot.runs.run import Run
 
 log = logging.getLogger(__name__)
 
@@ -47,9 +47,6 @@ MayAdminister = Callable[[str], Awaitable[bool]]
 
 MayAsk = Callable[[Request, ChannelSettings], Awaitable[bool]]
 """Returns whether the asker may still ask, with the channel's current settings."""
-
-MentionedIn = Callable[[str], Sequence[Mention]]
-"""Returns the people and groups that a message with that text would mention."""
 
 _EXPIRED = Text("nobody approved it in time")
 _WITHDRAWN = Text("it was withdrawn")
@@ -83,27 +80,13 @@ _NOBODY = f"Not done: it needs the approval of somebody who cannot give it.\n{_N
 class ApprovalHook(Hooks):
     """A hook of one run that asks people about the calls that the policy wants approved."""
 
-    def __init__(
-        self,
-        request: Request,
-        policy: Policy,
-        channel: ChannelSettings,
-        approvals: Approvals,
-        may_decide: MayDecide,
-        may_administer: MayAdminister,
-        may_ask: MayAsk,
-        mentioned_in: MentionedIn,
-        egress: EgressGuard,
-    ) -> None:
-        self._request = request
-        self._policy = policy
-        self._channel = channel
-        self._approvals = approvals
-        self._may_decide = may_decide
-        self._may_administer = may_administer
-        self._may_ask = may_ask
-        self._mentioned_in = mentioned_in
-        self._egress = egress
+    def __init__(self, run: Run) -> None:
+        self._request = run.request
+        self._policy = run.deps.policy
+        self._channel = run.channel
+        self._approvals = run.deps.stores.approvals
+        self._frontend = run.deps.frontend
+        self._egress = run.egress
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
@@ -134,7 +117,7 @@ class ApprovalHook(Hooks):
             return _UNSHOWN
         if len(wanted.arguments) > _LONGEST or len(laid_out(wanted.arguments)) > MOST_SHOWN:
             return _TOO_LONG
-        if not [user for user in wanted.approvers if await self._may_decide(user)]:
+        if not [user for user in wanted.approvers if await self._frontend.may_decide(user)]:
             return _NOBODY
         standing = None if wanted.restored else await self._approvals.standing(wanted)
         if standing and await self._still_allowed(standing, wanted.approvers):
@@ -153,13 +136,13 @@ class ApprovalHook(Hooks):
         changes = tool.changes or Changes()
         if not _says(changes.for_everybody, arguments, if_broken=True):
             return True
-        return await self._may_administer(self._request.user)
+        return await self._frontend.may_administer(self._request.user)
 
     async def _permission(self, decision: Decision | None, approvers: Sequence[str]) -> Permission:
         if decision is None:
             return Undecided()
         if await self._still_allowed(decision, approvers):
-            may_ask = await self._may_ask(self._request, self._channel)
+            may_ask = await self._frontend.may_ask(self._request, self._channel)
             return Approved(by=decision.by) if may_ask else _ASKER_OUT
         advice = _AS_CHANGED if _is_superseded(decision) else _NO_OTHER_WAY
         return f"Not done: {_reason(decision)}.\n{advice}"  # people are shown the first line
@@ -169,7 +152,11 @@ class ApprovalHook(Hooks):
 
         Settings and people's roles may have changed since.
         """
-        return decision.allows and decision.by in approvers and await self._may_decide(decision.by)
+        return (
+            decision.allows
+            and decision.by in approvers
+            and await self._frontend.may_decide(decision.by)
+        )
 
     def _approvers(self, tool: Tool) -> tuple[str, ...]:
         """Return who may approve the call: on their own account only the asker."""
@@ -183,7 +170,7 @@ class ApprovalHook(Hooks):
             fixed = None  # each address needs an approval of its own
         values = {name: json.loads(given)[name] for name in fixed or ()}
         text = str(getattr(arguments, changes.mentions)) if changes.mentions else ""
-        mentions = self._mentioned_in(text)
+        mentions = self._frontend.conversation.mentioned_in(text)
         people = [each for each in mentions if each.is_of_a_person]
         if changes.mentions and fixed is not None:
             fixed, values = (*fixed, MENTIONED), values | {MENTIONED: [each.id for each in people]}

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bot.agent.events import Event, PersonAsked, ToolEnded, ToolStarted
 from bot.agent.interrupt import Interrupt, Interrupted
@@ -20,12 +21,13 @@ from bot.core.approvals import (
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import SilentReason
-from bot.core.request import Request
-from bot.runs.audit_trail import Record, decision_entry
+from bot.runs.audit_trail import decision_entry
 from bot.runs.queue.requeue import Requeue
-from bot.runs.surface import Surface
-from bot.store import Approvals, Lease, ParkResult
+from bot.store import Approvals, ParkResult
 from bot.text.translation import Text
+
+if TYPE_CHECKING:
+    from bot.runs.run import Run
 
 log = logging.getLogger(__name__)
 
@@ -47,19 +49,18 @@ class AwaitingApproval(Exception):
 class RunApprovals:
     """The approvals that one run asks people for, in its thread and in the store."""
 
-    request: Request
-    run_id: str
-    approvals: Approvals
-    surface: Surface
-    lease: Lease
-    record: Record
+    run: Run
     _decided: list[ApprovalRecord] = field(default_factory=list)
+
+    @property
+    def _approvals(self) -> Approvals:
+        return self.run.deps.stores.approvals
 
     async def settle(self) -> None:
         """Show the decisions on the surface."""
         await self.load_decisions()
         if self._decided:
-            await self.surface.settle(self._decided)
+            await self.run.surface.settle(self._decided)
 
     async def load_decisions(self) -> None:
         """Load the decisions made by now."""
@@ -67,7 +68,7 @@ class RunApprovals:
 
     async def turns_private(self) -> bool:
         """Return whether the asker keeps the result to themselves, and it is not private yet."""
-        if self.request.is_for_one:
+        if self.run.request.is_for_one:
             return False
         return any(each.keeps_private for each in await self._all())
 
@@ -111,7 +112,7 @@ class RunApprovals:
         for each in self._decided:
             allowed = each.decision is not None and each.decision.allows
             if allowed and not each.is_over and each.approval.id.endswith(f":{call_id}"):
-                await self.approvals.note(each.approval, made)
+                await self._approvals.note(each.approval, made)
 
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
         """Ask people for the approvals of the calls `ids`. Return when the run can go on.
@@ -133,7 +134,9 @@ class RunApprovals:
             return
         if is_answered:
             return
-        rest = await self.approvals.park(self.request, self.run_id, waiting, self.lease)
+        rest = await self._approvals.park(
+            self.run.request, self.run.run_id, waiting, self.run.held_lease
+        )
         failpoint("run-parked")
         if rest is ParkResult.PARKED:
             raise AwaitingApproval
@@ -148,9 +151,10 @@ class RunApprovals:
     async def _ask(self, waiting: Sequence[Approval], *, meanwhile: bool = False) -> bool:
         """Ask people, and store what they decide at once. Return whether they did."""
         answers = await self._ask_patiently(waiting, meanwhile=meanwhile)
-        await self.record([decision_entry(approval, decision) for approval, decision in answers])
+        entries = [decision_entry(approval, decision) for approval, decision in answers]
+        await self.run.deps.stores.audit.append(entries)
         for approval, decision in answers:
-            await self.approvals.answer(approval, decision)
+            await self._approvals.answer(approval, decision)
         return bool(answers)
 
     async def _ask_patiently(
@@ -159,11 +163,11 @@ class RunApprovals:
         """Ask for the approvals, with retries. Deny them if nobody can be asked."""
         for pause in (*_PAUSES, None):
             try:
-                return await self.surface.ask(waiting, meanwhile=meanwhile)
+                return await self.run.surface.ask(waiting, meanwhile=meanwhile)
             except StoreError:
                 raise
             except Exception:
-                log.exception("an approval was not posted", extra={"run_id": self.run_id})
+                log.exception("an approval was not posted", extra={"run_id": self.run.run_id})
                 if pause is not None:
                     await asyncio.sleep(pause)
         unasked = Decision(verdict=Verdict.DENIED, comment=_UNASKED.english)
@@ -177,15 +181,15 @@ class RunApprovals:
             return
         for each in asked:
             if each.decision is None:
-                await self.approvals.answer(each.approval, gone)
+                await self._approvals.answer(each.approval, gone)
         for each in await self._all():  # loaded again: some may have been approved meanwhile
             if not each.is_over:
                 made = CallProgress.CUT_OFF if each.made else CallProgress.NEVER
-                await self.approvals.note(each.approval, made)
+                await self._approvals.note(each.approval, made)
         await self.settle()
 
     async def _all(self) -> list[ApprovalRecord]:
         try:
-            return await self.approvals.of_run(self.run_id)
+            return await self._approvals.of_run(self.run.run_id)
         except CorruptValue:
             return []

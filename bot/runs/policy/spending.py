@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 from typing_extensions import override
 
-from bot.agent.events import Event, RoomAwaited
+from bot.agent.events import RoomAwaited
 from bot.agent.hooks.chain import Hooks, Permission
-from bot.agent.interrupt import Interrupt
-from bot.agent.limits import Limits
 from bot.agent.state import LoopState
 from bot.core.budgets import Account, Budget, Cap, OverBudget, Pause, Spent, accounts_of
 from bot.core.chain import NO_USAGE, Usage
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind, StoreUnavailable
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, StopReason
-from bot.core.request import Request
 from bot.model import (
     ArgumentsPart,
     Model,
@@ -35,11 +33,14 @@ from bot.model import (
 from bot.runs.endings import CauseAndAdvice, explain
 from bot.runs.outcomes import not_admitted
 from bot.runs.policy import budget_words
-from bot.runs.policy.budgets import BudgetPolicy, BudgetUse
-from bot.runs.policy.estimates import CallEstimates, ExpectedCall, expected_call
-from bot.runs.watching import Listener, ModelCalled
+from bot.runs.policy.budgets import BudgetUse
+from bot.runs.policy.estimates import ExpectedCall, expected_call
+from bot.runs.watching import ModelCalled
 from bot.store import Place, Reservation, Reserved, Room
 from bot.toolkit.tool import Tool
+
+if TYPE_CHECKING:
+    from bot.runs.run import Run
 
 log = logging.getLogger(__name__)
 
@@ -67,34 +68,20 @@ class Spending(Hooks):
 
     The run may call the model while there is room in every budget and the bot is not paused. From
     its first call on, the run reserves room for one last call, so that it ends with an answer. On
-    exit all reservations are released. `show` gets an event when the run waits for room, and
-    `listeners` hear of each call.
+    exit all reservations are released. Listeners hear when the run waits for room, and of each call.
 
     Raises StoreUnavailable: nothing is spent without a check.
     """
 
-    def __init__(
-        self,
-        request: Request,
-        run_id: str,
-        policy: BudgetPolicy,
-        caps: Mapping[Budget, Cap],
-        estimates: CallEstimates,
-        limits: Limits,
-        interrupt: Interrupt,
-        show: Callable[[Event], Awaitable[None]],
-        listeners: Sequence[Listener],
-    ) -> None:
-        self._request = request
-        self._run_id = run_id
-        self._policy = policy
-        self._caps = caps
-        self._estimates = estimates
-        self._interrupt = interrupt
-        self._show = show
-        self._listeners = listeners
-        self._seconds = int(limits.turn_seconds) + _HOLD_MARGIN
-        self._run_seconds = int(limits.run_seconds) + self._seconds
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._request = run.request
+        self._policy = run.deps.budgets
+        self._caps = self._policy.caps_in(run.channel)
+        self._estimates = run.deps.estimates
+        self._interrupt = run.interrupt
+        self._seconds = int(run.limits.turn_seconds) + _HOLD_MARGIN
+        self._run_seconds = int(run.limits.run_seconds) + self._seconds
         self._first_hold: _Hold | None = None  # for the first call
         self._held: set[str] = set()  # ids of calls for which something may be held
         self._held_on: set[Account] = set()
@@ -119,7 +106,7 @@ class Spending(Hooks):
             # A worker that died may have left a hold of this run, which will make no more calls.
             accounts = self._accounts()
             held_on = self._held_on | self._capped(accounts).keys()
-            ids = {self._run_id, *self._held}
+            ids = {self._run.run_id, *self._held}
             await _settle_briefly(self._policy.store.release(held_on, ids))
 
     def model(self, model: Model) -> Model:
@@ -184,7 +171,7 @@ class Spending(Hooks):
         """Tell the listeners of a call that ended."""
         cost = self._estimates.prices.cost(call.model, call.usage) if call.usage else None
         priced = replace(call, cost=cost)
-        for listener in self._listeners:
+        for listener in self._run.listeners:
             listener.on_model_call(priced)
 
     @override
@@ -202,10 +189,10 @@ class Spending(Hooks):
         """Return whether the bot is paused, so that a resumed run must not make its tool calls."""
         return await self._policy.paused() is not None
 
-    def refusal(self, run_id: str) -> Outcome:
+    def refusal(self) -> Outcome:
         """Return the outcome of a run that was not admitted; no model was called."""
         reason = self._exceeded.reason if self._exceeded else StopReason.PAUSED
-        return self._explained(not_admitted(self._request, run_id, reason), ())
+        return self._explained(not_admitted(self._request, self._run.run_id, reason), ())
 
     async def ending(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
         """Return `outcome` with its budget warnings or explanation; `done` are the successful steps."""
@@ -247,12 +234,12 @@ class Spending(Hooks):
                     raise await self._refusal(reserved, place)
                 if not is_waiting:
                     is_waiting = True
-                    await self._show(RoomAwaited())
+                    await self._run.tell(RoomAwaited())
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _POLL_SECONDS[1])
         finally:
             if is_waiting:
-                await self._show(RoomAwaited(ended=True))
+                await self._run.tell(RoomAwaited(ended=True))
 
     async def _reserve(
         self, call_id: str, call: ExpectedCall, place: Place, accounts: tuple[Account, ...]
@@ -263,7 +250,7 @@ class Spending(Hooks):
             return Reserved(Room.PAUSED if pause else Room.GO, pause=pause)
         wanted = Reservation(
             call_id=call_id,
-            run_id=self._run_id,
+            run_id=self._run.run_id,
             place=place,
             forecast=self._estimates.forecast(call),
             seconds=self._seconds,
@@ -292,7 +279,7 @@ class Spending(Hooks):
         return tuple(each for each in every if kept or each.budget is not Budget.THREAD)
 
     def _new_id(self) -> str:
-        return f"{self._run_id}/{new_id('call')}"
+        return f"{self._run.run_id}/{new_id('call')}"
 
     def _capped(self, accounts: tuple[Account, ...]) -> dict[Account, Cap]:
         return {each: self._caps[each.budget] for each in accounts if each.budget in self._caps}

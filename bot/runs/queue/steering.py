@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from bot.agent import prompts
 from bot.agent.events import Event, MessagesJoined
 from bot.agent.hooks.chain import Hooks
-from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.failpoints import failpoint
 from bot.core.request import Entry, Request
+
+if TYPE_CHECKING:
+    from bot.runs.run import Run
 
 MOST_MESSAGES = 200
 MOST_CHARACTERS = 60_000
@@ -29,16 +31,6 @@ MOST_CHARACTERS = 60_000
 
 _ELSEWHERE = frozenset({Entry.WORKFLOW_STEP, Entry.HEADLESS})
 """Requests whose answers go to a program rather than to readers of the thread."""
-
-
-class WaitingRequests(Protocol):
-    """The part of the mailbox that steering needs."""
-
-    async def waiting_behind(self, request: Request, most: int) -> list[Request]:
-        """Return up to `most` requests that wait behind `request`, in order."""
-
-    async def obsolete(self, requests: Sequence[Request]) -> list[Request]:
-        """Return the requests that were withdrawn or edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +49,23 @@ class Change:
 class Steering(Hooks):
     """The steering of one run, as a hook of the loop.
 
-    `joined` are the requests that the run answers beside the one that began it; with `is_short`, some
-    were withdrawn while no worker had the run. The caller saves each `change` in the same step as
+    `joined` are the requests that the run answers beside the one that began it. The caller saves each `change` in the same step as
     the conversation that tells the model about it, so that no message is lost or told twice, and
     then calls `on_saved`.
     """
 
     inherited = False
 
-    def __init__(
-        self,
-        request: Request,
-        joined: Sequence[Request],
-        mailbox: WaitingRequests,
-        interrupt: Interrupt,
-        *,
-        is_short: bool,
-        steers: bool,
-        images: bool,
-    ) -> None:
-        self.joined = list(joined)
-        self._is_short = is_short
-        self._request = request
-        self._mailbox = mailbox
-        self._interrupt = interrupt
-        self._steers = steers and _takes_more(request)
-        self._images = images
-        self._untold = list(joined)
+    def __init__(self, run: Run) -> None:
+        self.joined = list(run.joined)
+        # Some were withdrawn while no worker had the run.
+        self._is_short = len(run.joined) < len(run.record.joined)
+        self._request = run.request
+        self._mailbox = run.deps.stores.mailbox
+        self._interrupt = run.interrupt
+        self._steers = run.channel.during_run == "steer" and _takes_more(run.request)
+        self._images = run.deps.images
+        self._untold = list(run.joined)
         self._offered: Change | None = None
 
     @override
@@ -124,7 +106,7 @@ class Steering(Hooks):
             return
         if change.joining:
             failpoint("messages-joined")
-        self.joined = change.joined
+        self.joined[:] = change.joined  # tools see it, too
         self._untold += change.joining
         self._is_short, self._offered = False, None
 

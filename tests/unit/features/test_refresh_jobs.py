@@ -315,7 +315,9 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
         async def may_not(_request: Request, _channel: ChannelSettings) -> bool:
             return False
 
-        refused = await at.refresh(deps=replace(deps, may_ask=may_not))
+        refused = await at.refresh(
+            deps=replace(deps, frontend=replace(deps.frontend, may_ask=may_not))
+        )
         assert refused.problem == jobs.NOT_ALLOWED()
         only_files = ChannelSettings(tools=("files",))
         await deps.channels.change(at.request.team, at.request.channel, only_files)

@@ -410,7 +410,7 @@ async def test_where_nobody_may_approve_it_is_refused_at_once(stores: Stores) ->
         return False
 
     async with bot_with(stores, script(LAUNCH), launch.tool) as bot:
-        bot.runner = bot.runner.with_deps(may_decide=nobody)
+        bot.change_frontend(may_decide=nobody)
         assert (await bot.ask("Go")).status is RunStatus.SUCCESS
         assert "somebody who cannot give it" in bot.outputs()[0]
         assert bot.board.asked == []
@@ -478,7 +478,7 @@ async def test_only_admins_make_calls_for_everybody(stores: Stores, open_memorie
     turns = script(("reset", {"what": "one"}), ("reset", {"what": "all"}))
     access = Policy(open_memories=open_memories)
     async with bot_with(stores, turns, reset.tool, access=access) as bot:
-        bot.runner = bot.runner.with_deps(may_administer=nobody)
+        bot.change_frontend(may_administer=nobody)
         await bot.ask("Reset it!")
         assert "only admins" in bot.outputs()[-1]
     assert LAUNCHED == ["one"]
@@ -488,7 +488,7 @@ async def test_a_rule_of_a_tool_that_breaks_lets_nothing_through(stores: Stores)
     """S4, R1: the run ends well, people are asked, and what admins decide stays theirs."""
     turns = script(("breaks", {"what": "one"}), ("fails", {"what": "all"}))
     async with bot_with(stores, turns, breaks.tool, fails.tool) as bot:
-        bot.runner = bot.runner.with_deps(may_administer=nobody)
+        bot.change_frontend(may_administer=nobody)
         bot.board.decide = lambda _: Decision(verdict=YES, by="U1")
         outcome = await bot.ask("Do it!", channel="D1")
         assert [each.tool for each in bot.board.asked] == ["breaks"]

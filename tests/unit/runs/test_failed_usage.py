@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
-from bot.agent.events import Event
-from bot.agent.interrupt import Interrupt
-from bot.agent.limits import Limits
 from bot.core.errors import ModelError
-from bot.model import PriceList, whole_response
+from bot.dev.model import Script
+from bot.model import whole_response
 from bot.model.decoding import read_response
 from bot.model.types import ModelRequest, Progress
-from bot.runs.policy.budgets import BudgetPolicy, Budgets
-from bot.runs.policy.channels import Channels
-from bot.runs.policy.estimates import CallEstimates
-from bot.runs.policy.spending import Spending
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.run import Run
 from bot.store import Stores
 from bot.telemetry.metrics import Metrics
 from tests.support.redis import asked
+from tests.support.runs import bot_with
 
 FAILED = {
     "id": "resp_1",
@@ -45,19 +43,14 @@ class Failing:
 async def charged(stores: Stores, metrics: Metrics, body: dict[str, Any]) -> int:
     """Have a run call a model that fails. Return the tokens that its person is charged."""
     request = asked()
-    budgets = BudgetPolicy(Budgets(), Channels({}, stores.channels), stores.budgets, stores.pause)
-    estimates, listeners = CallEstimates(PriceList(100_000)), [metrics.listener(request)]
-    spending = Spending(
-        request, "run_1", budgets, {}, estimates, Limits(), Interrupt(), _show, listeners
-    )
     item = {"role": "user", "content": "x" * 1_500}
-    with pytest.raises(ModelError):
-        await whole_response(spending.model(Failing(body)), ModelRequest("m", "", (item,), ()))
-    today, _ = await budgets.of_person(request.team, request.user)
+    async with bot_with(stores, Script([])) as bot:
+        deps = replace(bot.runner.deps, observers=(metrics,))
+        spending = Run.of_job(deps, request, ChannelSettings(), "run_1").spending
+        with pytest.raises(ModelError):
+            await whole_response(spending.model(Failing(body)), ModelRequest("m", "", (item,), ()))
+        today, _ = await deps.budgets.of_person(request.team, request.user)
     return today.position.spent.tokens
-
-
-async def _show(_event: Event) -> None: ...
 
 
 @pytest.mark.parametrize("usage", [FAILED["usage"], None, {}, {"input_tokens": "x"}])

@@ -1,0 +1,243 @@
+"""A run: all that one attempt to answer a request works with, made once and handed to its parts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from bot.agent import prompts
+from bot.agent.builtin.complete_task import ResponseType
+from bot.agent.builtin.shared_budget import ParentRun
+from bot.agent.builtin.subagents import Subagents, with_subagents
+from bot.agent.events import Event
+from bot.agent.interrupt import Interrupt
+from bot.agent.limits import Limits
+from bot.agent.loop_deps import LoopDeps
+from bot.agent.state import LoopState
+from bot.core.chain import LedgerEntry
+from bot.core.context import RequestContext
+from bot.core.request import RepeatReason, Request
+from bot.model import Model, RunModels
+from bot.runs.audit_trail import RunAudit
+from bot.runs.context.run_loader import bound_to
+from bot.runs.narration import Narrator
+from bot.runs.policy.approval_hook import ApprovalHook
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.policy.egress_guard import EgressGuard
+from bot.runs.policy.own_data import accounts_used
+from bot.runs.policy.preferences import PreferenceBook
+from bot.runs.policy.run_approvals import RunApprovals
+from bot.runs.policy.spending import Spending
+from bot.runs.policy.waits import Waits
+from bot.runs.queue.steering import Steering
+from bot.runs.run_deps import RunDeps
+from bot.runs.run_parts import RunPart
+from bot.runs.surface import UNWATCHED, Surface
+from bot.runs.watching import Listener
+from bot.store import Lease, Phase, RunRecord
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Run:
+    """One attempt to answer a request, or the work of a job, which calls tools or the model as runs do.
+
+    - `channel`: the settings of the channel in which the request was made.
+    - `saved`: the state at the last save point of an earlier attempt, None before the first.
+    - `joined`: further requests that the run answers.
+    - `lease`: that of the thread; a job has none, and no `surface`.
+    - `stopped_by`: the ids of those who stopped the run, in order.
+    - `context`: what tools see of the run. `waits`: what it waits for its asker to decide.
+    - `spending`, `steering`, `egress`, `approval`: the hooks that every run has. `parts`: what
+      features add to it.
+    """
+
+    deps: RunDeps
+    request: Request
+    record: RunRecord
+    channel: ChannelSettings
+    models: RunModels
+    saved: LoopState | None = None
+    joined: Sequence[Request] = ()
+    lease: Lease | None = None
+    surface: Surface = UNWATCHED
+    listeners: tuple[Listener, ...] = ()
+    interrupt: Interrupt = field(default_factory=Interrupt)
+    stopped_by: list[str] = field(default_factory=list)
+    context: RequestContext = field(init=False)
+    limits: Limits = field(init=False)
+    waits: Waits = field(init=False)
+    narrator: Narrator = field(init=False)
+    audit: RunAudit = field(init=False)
+    spending: Spending = field(init=False)
+    steering: Steering = field(init=False)
+    egress: EgressGuard = field(init=False)
+    approval: ApprovalHook = field(init=False)
+    approvals: RunApprovals = field(init=False)
+    parts: tuple[RunPart, ...] = field(init=False)
+    model: Model = field(init=False)
+
+    def __post_init__(self) -> None:
+        deps, stores = self.deps, self.deps.stores
+        hours = deps.policy.approval_hours
+        self.limits = self.channel.limited(deps.limits)
+        self.waits = Waits(self.request, self.run_id, stores.approvals, hours)
+        self.audit = RunAudit(stores.audit, self.request, self.run_id)
+        self.spending = Spending(self)
+        self.steering = Steering(self)
+        self.context = RequestContext(
+            request=self.request,
+            run_id=self.run_id,
+            joined=self.steering.joined,
+            model=self.models.names[0],
+            temperature=deps.temperature,
+            dry_run=deps.dry_run,
+            extra=self.channel.extra,
+        )
+        self.egress = EgressGuard(self.steering.requests, deps.policy, self.history)
+        self.approval = ApprovalHook(self)
+        self.approvals = RunApprovals(self)
+        self.parts = tuple(part_for(self) for part_for in deps.parts)
+        self.model = self.spending.model(self.models.applied_to(deps.model))
+        self.narrator = Narrator(self.request, self.run_id, self.saved)
+        self.listeners = (self.narrator, self.audit, *self.listeners, *self.parts)
+
+    @classmethod
+    async def load(
+        cls,
+        deps: RunDeps,
+        request: Request,
+        record: RunRecord,
+        lease: Lease,
+        surface: Surface,
+        listeners: Sequence[Listener],
+    ) -> Run:
+        """Return the run of a request. An unreadable save point counts as none."""
+        channel, saved = (
+            await deps.channels.of(request.team, request.channel),
+            decoded(record.state),
+        )
+        joined = await deps.stores.mailbox.get_many(record.joined)
+        return cls(
+            deps=deps,
+            request=request,
+            record=record,
+            channel=channel,
+            models=await _models(deps, request, channel, saved),
+            saved=saved,
+            joined=[joining for joining in joined if joining.is_current],
+            lease=lease,
+            surface=surface,
+            listeners=tuple(listeners),
+        )
+
+    @classmethod
+    def of_job(cls, deps: RunDeps, request: Request, channel: ChannelSettings, run_id: str) -> Run:
+        """Return what works like a run for a job that `request` asks for."""
+        return cls(
+            deps=deps,
+            request=request,
+            record=RunRecord(run_id, request.id, request.thread_key, Phase.RUNNING),
+            channel=channel,
+            models=deps.models.models(""),
+            listeners=deps.listeners_to(request),
+        )
+
+    @property
+    def run_id(self) -> str:
+        return self.record.run_id
+
+    @property
+    def held_lease(self) -> Lease:
+        """The lease of the thread. Raises RuntimeError in a job."""
+        if self.lease is None:
+            raise RuntimeError("a job holds no thread")
+        return self.lease
+
+    async def tell(self, event: Event) -> None:
+        """Let the listeners hear an event, and show it."""
+        for listener in self.listeners:
+            listener.on_event(event)
+        await self.surface.show(event)
+
+    @asynccontextmanager
+    async def stoppable(self) -> AsyncGenerator[None]:
+        """Let people stop the run during the context."""
+
+        def stop(by: str) -> None:
+            self.stopped_by.append(by)
+            self.interrupt.request()
+
+        if not self.request.is_current:
+            self.interrupt.request()
+        async with self.deps.stores.signals.watch(self.request.id, stop):
+            yield
+
+    def reader_of(self, state: LoopState) -> str | None:
+        """Return the only person who may read what the run adds to the conversation; None for all.
+
+        Others may read the answer of a run that used a personal account, and not what it is made of.
+        """
+        if accounts_used(state) and not self.request.is_for_one:
+            return self.request.user
+        return bound_to(self.request)
+
+    async def history(self) -> Sequence[LedgerEntry]:
+        """Return the ledger entries of the thread that the run may see."""
+        return await self.deps.loader.history(self.request, self.run_id)
+
+    async def loop_deps(self) -> LoopDeps:
+        """Return the dependencies of the loop, with the channel's settings applied."""
+        deps, allowed, known = self.deps, self.channel.tools, self.deps.toolbox.catalogue
+        await deps.clients.settle()
+        services = {**deps.clients.open, **deps.toolbox.services}
+        own = known.served_by({*services, ParentRun, Subagents})
+        more = await deps.server_tools.tools(allowed, self.request.user)
+        catalogue = deps.toolset_cache.catalogue(own, more, allowed, self.limits.listed_tools)
+        missing = deps.clients.missing(known.only(allowed).tools)
+        person = f"{self.request.team}:{self.request.user}"
+        loop_deps = LoopDeps(
+            model=self.model,
+            models=self.models.names,
+            prices=deps.prices,
+            toolbox=replace(deps.toolbox, catalogue=catalogue, services=services),
+            response_type=await ResponseType.of(self.request),
+            limits=self.limits,
+            interrupt=self.interrupt,
+            context=self.context,
+            history=self.history,
+            instructions=prompts.instructions(
+                self.channel.instructions, (*deps.server_tools.missing(allowed), *missing)
+            ),
+            hooks=deps.hooks_for(self),
+            traits=deps.traits,
+            user_hash=hashlib.sha256(person.encode()).hexdigest(),
+        )
+        return with_subagents(loop_deps)
+
+
+async def _models(
+    deps: RunDeps, request: Request, channel: ChannelSettings, saved: LoopState | None
+) -> RunModels:
+    """Return the models of a run: a resumed one keeps those with which it began.
+
+    What the asker chose counts before what an admin chose for the channel. *Go deeper* has a choice
+    of its own.
+    """
+    models = deps.models
+    if saved is not None:
+        return models.models(saved.choice)
+    if not models.choices:
+        return models.models("")
+    own = (await PreferenceBook(deps.stores.preferences).of(request.team, request.user)).model
+    deeper = models.deeper if request.again is RepeatReason.DEEPER else ""
+    return models.models(models.first_of(deeper, own, channel.model))
+
+
+def decoded(state: str | None) -> LoopState | None:
+    """Return the state of a save point; None when it is missing or unreadable."""
+    try:
+        return LoopState.model_validate_json(state) if state is not None else None
+    except ValueError:
+        return None
