@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bot.agent import prompts
@@ -20,7 +20,7 @@ from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.window import is_from_model, portable, text_of, whole_pairs
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
-from bot.model.types import HOSTED_CALLS, Model, ModelRequest, ModelResponse
+from bot.model.types import HOSTED_CALLS, Model, ModelRequest, whole_response
 from bot.text.token_estimate import estimated_tokens
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.size import SAVED, Room, limited, saved_handle, shortened
@@ -142,7 +142,7 @@ class Compaction:
             short = head + shortened(text, _PREVIEW.left_after(head))
         else:
             try:
-                async with self.interrupt.within(self.deadline):
+                with self.interrupt.within(self.deadline):
                     short = await limited(text, _PREVIEW, self.artifacts, name="earlier")
             except (Interrupted, TimeoutError):
                 short = shortened(text, _PREVIEW)
@@ -185,13 +185,9 @@ class Compaction:
             store=False,  # on no chain: nobody would know of it, to erase it
         )
         until = min(self.deadline, asyncio.get_running_loop().time() + _SUMMARY_SECONDS)
-        with suppress(ModelError, TimeoutError, Interrupted):
-            async with aclosing(
-                self.interrupt.iterate(self.model.respond(request), until)
-            ) as parts:
-                async for part in parts:
-                    if isinstance(part, ModelResponse) and part.text:
-                        return part.text, part.billed
+        with suppress(ModelError, TimeoutError, Interrupted), self.interrupt.within(until):
+            response = await whole_response(self.model, request)
+            return (response.text, response.billed) if response.text else None
         return None
 
 

@@ -1,8 +1,13 @@
-"""The events of a run, as the loop yields them."""
+"""The events of a run, and how the loop hands them to its consumer."""
 
 from __future__ import annotations
 
+from collections.abc import Coroutine, Generator
+from contextlib import suppress
 from dataclasses import dataclass
+from inspect import CORO_SUSPENDED, getcoroutinestate
+from types import coroutine
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -228,3 +233,70 @@ Event = (
     | FromSubagent
     | RunEnded
 )
+
+
+class Emission:
+    """Suspends a coroutine with an event until the consumer asks for the next one."""
+
+    __slots__ = ("event",)
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+    def __await__(self) -> Generator[Any]:
+        yield self
+
+
+def emit(event: Event) -> Emission:
+    """Hand an event to the consumer of the run. Await it, in the loop's own coroutine: neither in a
+    task that it started, nor inside `Interrupt.within`."""
+    return Emission(event)
+
+
+class _Left(BaseException):
+    """Raised in a coroutine whose consumer does not ask for more events."""
+
+
+class Emitting:
+    """Iterates over the events that a coroutine emits, without a task or a queue: what it awaits is
+    awaited by the consumer, and it stands still while the consumer handles an event."""
+
+    __slots__ = ("_work",)
+
+    def __init__(self, work: Coroutine[Any, Any, None]) -> None:
+        self._work = work
+
+    def __aiter__(self) -> Emitting:
+        return self
+
+    async def __anext__(self) -> Event:
+        if event := await _resumed(self._work):
+            return event
+        raise StopAsyncIteration
+
+    async def leave(self) -> None:
+        """End the coroutine where it is; its cleanup may await."""
+        if getcoroutinestate(self._work) == CORO_SUSPENDED:
+            with suppress(_Left):
+                if await _resumed(self._work, _Left()):
+                    raise RuntimeError("the loop emitted an event after it was left")
+        self._work.close()
+
+
+@coroutine
+def _resumed(
+    work: Coroutine[Any, Any, None], exception: BaseException | None = None
+) -> Generator[Any, Any, Event | None]:
+    """Run a coroutine, or raise `exception` in it, to its next event; return None at its end."""
+    sent: Any = None
+    try:
+        while True:
+            waits_for = work.throw(exception) if exception else work.send(sent)
+            if isinstance(waits_for, Emission):
+                return waits_for.event
+            try:
+                sent, exception = (yield waits_for), None
+            except BaseException as error:  # noqa: BLE001 - it is the coroutine's
+                exception = error
+    except StopIteration:
+        return None

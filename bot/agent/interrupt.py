@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import math
 from types import TracebackType
-from typing import TypeVar
+from typing import Any
 
 from bot.core.outcome import StopReason
-
-T = TypeVar("T")
 
 
 class Interrupted(Exception):
@@ -20,13 +18,14 @@ class Interrupt:
     """Ends every await inside `within` at once, with `Interrupted`.
 
     It is a signal and not a cancelled task, because the loop still has work to do: outputs for
-    calls in progress, a last event, a valid chain.
+    calls in progress, a last event, a valid chain. One timer serves all deadlines of a run.
     """
 
     def __init__(self) -> None:
         self._requested = False
         self._reason: StopReason | None = None
-        self.scopes: set[asyncio.Timeout] = set()
+        self._scopes: set[_Scope] = set()
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def requested(self) -> bool:
@@ -41,65 +40,92 @@ class Interrupt:
         loop's thread; the first call counts."""
         if not self._requested:
             self._requested, self._reason = True, reason
-        now = asyncio.get_running_loop().time()
-        for scope in self.scopes:
-            scope.reschedule(now)
-        self.scopes.clear()
+        if self._scopes:  # in a callback, when all of them are suspended in their bodies
+            asyncio.get_running_loop().call_soon(self._end_scopes)
 
     def within(self, deadline: float) -> _Scope:
-        """Bound what is awaited inside; never yield to a consumer from here.
+        """Bound what is awaited inside; never emit an event from here.
 
         Raises Interrupted on a request, TimeoutError when `deadline` (the event loop's clock, in
         seconds) passes; either at once, before anything is begun, if it has happened already.
         """
         return _Scope(self, deadline)
 
-    async def iterate(self, stream: AsyncGenerator[T], deadline: float) -> AsyncGenerator[T]:
-        """Iterate over `stream` with every step bounded as by `within`, and close it at the end."""
-        try:
-            while True:
-                async with self.within(deadline):
-                    try:
-                        part = await anext(stream)
-                    except StopAsyncIteration:
-                        return
-                yield part
-        finally:
-            await stream.aclose()
+    def enter(self, scope: _Scope) -> None:
+        """Begin to bound a scope."""
+        self._scopes.add(scope)
+        if scope.deadline < (self._timer.when() if self._timer else math.inf):
+            self._set_timer()
+
+    def leave(self, scope: _Scope) -> None:
+        """End to bound a scope; the timer stays for the next one."""
+        self._scopes.discard(scope)
+
+    def release(self) -> None:
+        """Drop the timer at the end of a run, unless another run has scopes."""
+        if not self._scopes:
+            self._set_timer()
+
+    def _end_scopes(self) -> None:
+        """End the scopes that are over, and set the timer for the others."""
+        now = asyncio.get_running_loop().time()
+        for scope in [each for each in self._scopes if self._requested or each.deadline <= now]:
+            self._scopes.discard(scope)
+            scope.end()
+        self._set_timer()
+
+    def _set_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = None
+        first = min((scope.deadline for scope in self._scopes), default=math.inf)
+        if first < math.inf:
+            self._timer = asyncio.get_running_loop().call_at(first, self._end_scopes)
 
 
 class _Scope:
-    """The context manager of `Interrupt.within`. It is a class, because a turn enters some twenty
-    of them and a generator costs twice as much."""
+    """The context manager of `Interrupt.within`, for one task. It is a class, because a turn enters
+    some twenty of them and a generator costs twice as much."""
 
-    __slots__ = ("_deadline", "_interrupt", "_timeout")
+    __slots__ = ("_cancelling", "_interrupt", "_is_over", "_task", "deadline")
 
     def __init__(self, interrupt: Interrupt, deadline: float) -> None:
         self._interrupt = interrupt
-        self._deadline = deadline
-        self._timeout = asyncio.timeout_at(deadline)
+        self._is_over = False
+        self.deadline = deadline
 
-    async def __aenter__(self) -> None:
+    def __enter__(self) -> None:
         if self._interrupt.requested:
             raise Interrupted
-        if asyncio.get_running_loop().time() >= self._deadline:
+        if asyncio.get_running_loop().time() >= self.deadline:
             raise TimeoutError
-        await self._timeout.__aenter__()
-        self._interrupt.scopes.add(self._timeout)
+        self._task: asyncio.Task[Any] = _current_task()
+        self._cancelling = self._task.cancelling()
+        self._interrupt.enter(self)
 
-    async def __aexit__(
+    def end(self) -> None:
+        """Cancel what is awaited inside."""
+        self._is_over = True
+        self._task.cancel()
+
+    def __exit__(
         self,
         exception_type: type[BaseException] | None,
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._interrupt.scopes.discard(self._timeout)
+        self._interrupt.leave(self)
         is_over = isinstance(exception, TimeoutError)
-        try:
-            await self._timeout.__aexit__(exception_type, exception, traceback)
-        except TimeoutError:
-            if not self._interrupt.requested:
-                raise
-            is_over = True
+        if self._is_over and self._task.uncancel() <= self._cancelling:
+            is_over = is_over or isinstance(exception, asyncio.CancelledError)
         if is_over and self._interrupt.requested:
             raise Interrupted from None
+        if is_over and not isinstance(exception, TimeoutError):
+            raise TimeoutError from exception
+
+
+def _current_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("only a task can be interrupted")
+    return task

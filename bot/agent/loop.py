@@ -1,7 +1,7 @@
 """The agent loop: ask the model, run the calls it makes, feed back their outputs, stop.
 
-A turn has four phases: assemble, reason, dispatch, observe. Each step returns `Continue` or
-`Finish` with the next `LoopState`; a run that was interrupted with a response at hand enters at
+It is one coroutine that emits events. A turn has four phases: assemble, reason, dispatch, observe;
+each step replaces the `LoopState`. A run that was interrupted with a response at hand enters at
 dispatch. The limits of a run are in `guards`, what happens without a response in `recovery`, every
 policy in `hooks`.
 """
@@ -10,24 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from functools import partial
 
 from bot.agent import observe
-from bot.agent.calls.dispatch import Dispatched
-from bot.agent.calls.outputs import CallOutput
-from bot.agent.events import (
-    Event,
-    Paused,
-    Recorded,
-    RunStarted,
-    SavePoint,
-    TurnStarted,
-)
+from bot.agent.events import Emitting, Event, Paused, RunStarted, TurnStarted, emit
 from bot.agent.hooks.chain import run_concurrently
 from bot.agent.loop_deps import LoopDeps
-from bot.agent.model_call import CallResult
-from bot.agent.phases import Continue, Finish, Phases
+from bot.agent.phases import Phases
 from bot.agent.recovery import prepare, recover
 from bot.agent.state import LoopState
 
@@ -40,87 +29,59 @@ async def run(state: LoopState, deps: LoopDeps) -> AsyncGenerator[Event]:
     tools; another run can go on from the state that was kept last.
     """
     phases = Phases(deps, began=asyncio.get_running_loop().time() - state.elapsed)
+    loop = Emitting(_run(phases, state))
+    try:
+        async for event in loop:
+            yield phases.with_time(event)
+    finally:
+        await loop.leave()
+        deps.interrupt.release()
+
+
+async def _run(phases: Phases, state: LoopState) -> None:
+    hooks = phases.deps.hooks
     state = await phases.load_history(state)
-    step = phases.step_from(state)
-    if isinstance(step, Continue):  # else the ending was kept before an interruption
-        yield RunStarted(phases.model(state))
-        await phases.ask_hooks(state, lambda: deps.hooks.on_run_start(state), None)
-    phase = _act if state.open else _turn  # a run that was interrupted may have a response
-    while isinstance(step, Continue):
-        async with aclosing(phase(phases, step.state)) as events:
-            async for event in events:
-                match event:
-                    case Continue() | Finish():
-                        step = event
-                    case Recorded() | SavePoint():
-                        yield phases.with_time(event)
-                    case Paused():
-                        yield event
-                        return
-                    case _:
-                        yield event
-        phase = _turn
-    await deps.hooks.on_end(step.outcome)
-    yield step.outcome
+    if not state.ending:  # else the ending was kept before an interruption
+        await emit(RunStarted(phases.model(state)))
+        await phases.ask(state, hooks.on_run_start(state), None)
+    while not state.ending:
+        step = await _turn(phases, state)
+        if isinstance(step, Paused):
+            await emit(step)
+            return
+        state = step
+    outcome = phases.ended(state)
+    await hooks.on_end(outcome)
+    await emit(outcome)
 
 
-async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
+async def _turn(phases: Phases, state: LoopState) -> LoopState | Paused:
     """Ask the model for a response and act on it; without one, go on as recovery decides."""
-    for kept in await prepare(phases, state):
-        state = kept.state
-        yield kept
-    most, messages = phases.deps.limits.turns, len(phases.input(state))
-    yield TurnStarted(state.turn + 1, most, messages, phases.model(state))
+    if not state.open:  # else an interrupted run left a response
+        state = await prepare(phases, state)
+        most, messages = phases.deps.limits.turns, len(phases.input(state))
+        await emit(TurnStarted(state.turn + 1, most, messages, phases.model(state)))
 
-    request = await phases.assemble(state)
-    result = CallResult()
-    async with aclosing(phases.reason(request, state)) as parts:
-        async for part in parts:
-            if isinstance(part, CallResult):
-                result = part
-            else:
-                yield part
-
-    if result.response:
-        recorded: Recorded | SavePoint = phases.record_response(state, result.response)
-    else:
-        recorded = await recover(phases, state, result) or phases.end_without_response(
-            state, result
-        )
-    yield recorded
-    for tombstone in phases.tombstones(recorded.state, result):
-        yield tombstone
-    if phases.is_stopped_before_calls(recorded.state):
-        recorded = phases.leave_calls(recorded.state)
-        yield recorded
-    if not recorded.state.open:
-        yield phases.step_from(recorded.state)
-        return
-    async with aclosing(_act(phases, recorded.state)) as events:
-        async for event in events:
-            yield event
+        request = await phases.assemble(state)
+        result = await phases.reason(request, state)
+        if result.response:
+            state = await phases.record_response(state, result.response)
+        else:
+            state = await recover(phases, state, result)
+        await phases.record_tombstones(state, result)
+        if phases.is_stopped_before_calls(state):
+            state = await phases.leave_calls(state)
+    return await _act(phases, state) if state.open else state
 
 
-async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
+async def _act(phases: Phases, state: LoopState) -> LoopState | Paused:
     """Run the calls of the open response, and decide what it means for the run."""
     deps, response = phases.deps, observe.open_response(state)
-    outputs: tuple[CallOutput, ...] = ()
-    async with (
-        run_concurrently(partial(deps.hooks.after_response, state, response)) as more,
-        aclosing(phases.dispatch(state)) as events,
-    ):
-        async for event in events:
-            match event:
-                case Dispatched():
-                    outputs = event.outputs
-                case SavePoint():
-                    state = event.state
-                    yield event
-                case Paused():
-                    yield event
-                    return
-                case _:
-                    yield event
+    async with run_concurrently(partial(deps.hooks.after_response, state, response)) as more:
+        dispatched = await phases.dispatch(state)
+        if isinstance(dispatched, Paused):
+            return dispatched
+        state, outputs = dispatched
         if output := await observe.result_in_text(state, deps.response_type, deps.hooks):
             outputs = (output,)
         state, outputs = await phases.judge(state, outputs)
@@ -139,6 +100,4 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     state, notes = observe.close_response(
         state, notes, extra, deps.response_type, deps.limits.malformed
     )
-    recorded = phases.record_items(state, notes, outputs)
-    yield recorded
-    yield phases.step_from(recorded.state)
+    return await phases.record(state, notes, outputs)

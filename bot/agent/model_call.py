@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bot.agent.builtin.complete_task import Draft
-from bot.agent.calls.hosted_steps import HostedEvent, HostedSteps
-from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn
+from bot.agent.calls.hosted_steps import HostedSteps
+from bot.agent.events import (
+    Event,
+    ReasoningDelta,
+    ResultDelta,
+    TextDelta,
+    TextWithdrawn,
+    emit,
+)
 from bot.agent.interrupt import Interrupted
 from bot.agent.loop_deps import LoopDeps
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind
@@ -29,10 +36,6 @@ _RETRIES = 2
 
 _MOST_DRAFT = 4_000  # characters
 
-Delta = TextDelta | ReasoningDelta | ResultDelta
-Shown = Delta | TextWithdrawn | HostedEvent
-"""What people see of a call while it lasts."""
-
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
@@ -49,6 +52,15 @@ class CallResult:
     may_close: bool = False
 
 
+class _Attempt:
+    """What one attempt of a call has said so far."""
+
+    def __init__(self) -> None:
+        self.written = ""
+        self.draft = ""
+        self.steps = HostedSteps()
+
+
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """A call that must end at `deadline`, in a run that must end at `run_ends`; both in seconds on
@@ -58,78 +70,80 @@ class ModelCall:
     deadline: float
     run_ends: float
 
-    async def make(self, request: ModelRequest) -> AsyncGenerator[Shown | CallResult]:
-        """Make the call, with retries if the stream breaks. Yield its progress, then its result."""
-        before: tuple[str, ...] = ()
-        for attempt in range(_RETRIES + 1):
-            written, draft, steps = "", "", HostedSteps()
+    async def make(self, request: ModelRequest) -> CallResult:
+        """Make the call, with retries if the stream breaks, and emit its progress."""
+        partials: tuple[str, ...] = ()
+        for attempts_left in reversed(range(_RETRIES + 1)):
+            attempt = _Attempt()
             try:
-                async with aclosing(self._attempt(request, steps)) as parts:
-                    async for part in parts:
-                        written += part.text if isinstance(part, TextDelta | ResultDelta) else ""
-                        draft += part.text if isinstance(part, ResultDelta) else ""
-                        yield (
-                            replace(part, partials=before) if isinstance(part, CallResult) else part
-                        )
-            except Interrupted:
-                for ended in steps.broken_off():
-                    yield ended
-                stop = self.deps.interrupt.reason_or(StopReason.CANCELLED_STREAMING)
-                yield CallResult(stop=stop, draft=draft[:_MOST_DRAFT])
-            except TimeoutError:
-                for ended in steps.broken_off():
-                    yield ended
-                yield TextWithdrawn()
-                yield CallResult(
-                    stop=self._which_timeout(), partials=_appended(before, written), may_close=True
-                )
+                response = await self._respond(request, attempt)
+                return CallResult(response, partials=partials)
             except CallRefused as refused:
                 if refused.reason is StopReason.PAUSED:  # stop sub-agents too
                     self.deps.interrupt.request(StopReason.PAUSED)
-                yield CallResult(stop=refused.reason, partials=before, may_close=refused.may_close)
-            except ModelError as error:
-                for ended in steps.broken_off():
-                    yield ended
-                yield TextWithdrawn()
-                before = _appended(before, written)
-                if error.kind is ModelErrorKind.INTERRUPTED and attempt < _RETRIES:
-                    continue
-                overflow = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
-                stop = StopReason.PROMPT_TOO_LONG if overflow else StopReason.MODEL_ERROR
-                yield CallResult(stop=stop, error=error, partials=before)
-            return
+                return CallResult(
+                    stop=refused.reason, partials=partials, may_close=refused.may_close
+                )
+            except Interrupted:
+                await _emit_all(attempt.steps.broken_off())
+                stop = self.deps.interrupt.reason_or(StopReason.CANCELLED_STREAMING)
+                return CallResult(stop=stop, draft=attempt.draft[:_MOST_DRAFT])
+            except (TimeoutError, ModelError) as error:
+                await _emit_all(attempt.steps.broken_off())
+                await emit(TextWithdrawn())
+                if attempt.written:
+                    partials = (*partials, attempt.written)
+                if not (attempts_left and _is_cut(error)):
+                    return self._failed(error, partials)
+        raise AssertionError("the last attempt has a result")
 
-    async def _attempt(
-        self, request: ModelRequest, steps: HostedSteps
-    ) -> AsyncGenerator[Delta | HostedEvent | CallResult]:
+    async def _respond(self, request: ModelRequest, attempt: _Attempt) -> ModelResponse | None:
         """Make one attempt, with every step bounded by the deadline."""
+        response: ModelResponse | None = None
         draft = Draft(self.deps.response_type, self.deps.hooks.filled_text)
         visible = StreamedText()
-        offered = frozenset(str(tool["name"]) for tool in request.tools if "name" in tool)
-        stream = self.deps.interrupt.iterate(self.deps.model.respond(request), self.deadline)
-        async with aclosing(stream):
-            async for part in stream:
+        async with aclosing(self.deps.model.respond(request)) as stream:
+            while True:
+                with self.deps.interrupt.within(self.deadline):
+                    part = await anext(stream, None)
                 match part:
+                    case None:
+                        return response
                     case ModelResponse(hosted=hosted):
-                        for event in steps.whole(hosted):
-                            yield event
-                        yield CallResult(understood(part, offered))
+                        await _emit_all(attempt.steps.whole(hosted))
+                        response = understood(part, _offered(request))
                     case HostedPart():
-                        for event in steps.seen(part):
-                            yield event
+                        await _emit_all(attempt.steps.seen(part))
+                    case ReasoningPart(text):
+                        await emit(ReasoningDelta(text))
                     case TextPart(text):
                         if written := visible.more(text):
-                            yield TextDelta(written)
-                    case ReasoningPart(text):
-                        yield ReasoningDelta(text)
+                            attempt.written += written
+                            await emit(TextDelta(written))
                     case ArgumentsPart(text):
                         if written := draft.more(text):
-                            yield ResultDelta(written)
+                            attempt.written += written
+                            attempt.draft += written
+                            await emit(ResultDelta(written))
 
-    def _which_timeout(self) -> StopReason:
-        out_of_time = asyncio.get_running_loop().time() >= self.run_ends
-        return StopReason.RUN_TIMEOUT if out_of_time else StopReason.TURN_TIMEOUT
+    def _failed(self, error: TimeoutError | ModelError, partials: tuple[str, ...]) -> CallResult:
+        if isinstance(error, ModelError):
+            is_too_long = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
+            stop = StopReason.PROMPT_TOO_LONG if is_too_long else StopReason.MODEL_ERROR
+            return CallResult(stop=stop, error=error, partials=partials)
+        is_out_of_time = asyncio.get_running_loop().time() >= self.run_ends
+        stop = StopReason.RUN_TIMEOUT if is_out_of_time else StopReason.TURN_TIMEOUT
+        return CallResult(stop=stop, partials=partials, may_close=True)
 
 
-def _appended(before: tuple[str, ...], written: str) -> tuple[str, ...]:
-    return (*before, written) if written else before
+def _is_cut(error: Exception) -> bool:
+    return isinstance(error, ModelError) and error.kind is ModelErrorKind.INTERRUPTED
+
+
+def _offered(request: ModelRequest) -> frozenset[str]:
+    return frozenset(str(tool["name"]) for tool in request.tools if "name" in tool)
+
+
+async def _emit_all(events: Iterable[Event]) -> None:
+    for event in events:
+        await emit(event)

@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from bot.agent import prompts
 from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
-from bot.agent.builtin.shared_budget import SharedBudget
-from bot.agent.calls.call import Intent, NotBegun
-from bot.agent.calls.dispatch import NOT_RUN, AwaitingDecision, Dispatch, Dispatched, OutputsReady
+from bot.agent.calls.dispatch import NOT_RUN, Dispatch
 from bot.agent.calls.hosted_steps import hosted_steps
 from bot.agent.calls.outputs import CallOutput, cancelled_result
 from bot.agent.context_pressure import ContextAction, context_action
-from bot.agent.events import (
-    Event,
-    FromSubagent,
-    Paused,
-    Recorded,
-    RunEnded,
-    SavePoint,
-)
+from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint, emit
 from bot.agent.guards import usage_ratio
 from bot.agent.interrupt import Interrupted
 from bot.agent.loop_deps import LoopDeps
-from bot.agent.model_call import CallResult, ModelCall, Shown
-from bot.agent.observe import (
-    Items,
-    end_run,
-    end_without_result,
-    judge_result,
-    leave_calls,
-    open_response,
-)
+from bot.agent.model_call import CallResult, ModelCall
+from bot.agent.observe import Items, end_run, judge_result, leave_calls, open_response
 from bot.agent.resuming import accepted_result, begun_stateless, with_history
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import whole_pairs, with_own_ids, without_stray_reasoning
@@ -58,30 +41,12 @@ _HOOK_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Continue:
-    """The run goes on from `state`."""
-
-    state: LoopState
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """The run is over, with `outcome`."""
-
-    outcome: RunEnded
-
-
-@dataclass(frozen=True, slots=True)
 class Phases:
     """The phases of a run's turns. It holds no state of the run. `began` is the run's start in
     seconds on the event loop's clock, shifted by the time in which no worker had the run."""
 
     deps: LoopDeps
     began: float
-
-    def step_from(self, state: LoopState) -> Continue | Finish:
-        """Return the step that `state` leads to."""
-        return Finish(self.ended(state)) if state.ending else Continue(state)
 
     def model(self, state: LoopState) -> str:
         """Return the model that is asked now; a resumed run may have had more to fall back on."""
@@ -115,8 +80,11 @@ class Phases:
         """Return the seconds that workers have spent on the run."""
         return asyncio.get_running_loop().time() - self.began
 
-    def with_time(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
-        """Return `event` with the elapsed time and the memory of hooks in its state."""
+    def with_time(self, event: Event) -> Event:
+        """Return an event that is saved with the elapsed time and the memory of hooks in its state;
+        any other as it is."""
+        if not isinstance(event, Recorded | SavePoint):
+            return event
         return replace(event, state=self.with_hook_memory(event.state, elapsed=self.elapsed()))
 
     def with_hook_memory(self, state: LoopState, **changes: Any) -> LoopState:
@@ -152,45 +120,21 @@ class Phases:
             watched=COMPLETE,
             is_last=state.closing is not None,
         )
-        return await self.ask_hooks(state, lambda: deps.hooks.transform_context(request), request)
+        return await self.ask(state, deps.hooks.transform_context(request), request)
 
-    def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | CallResult]:
-        """Make the model call. The last item is its result."""
+    async def reason(self, request: ModelRequest, state: LoopState) -> CallResult:
+        """Make the model call."""
         run_ends = self.began + self.deps.limits.run_seconds
-        return ModelCall(self.deps, self.call_deadline(state), run_ends).make(request)
+        return await ModelCall(self.deps, self.call_deadline(state), run_ends).make(request)
 
-    async def dispatch(self, state: LoopState) -> AsyncGenerator[Event | Dispatched]:
-        """Run the calls of the open response. The last item holds their outputs, unless it is
-        Paused."""
-        open_now = state.open
-        if open_now is None:
-            return
-        tools = self.tools(state, restart=state.checkpoint_offered)
-        offered = frozenset(tool["name"] for tool in tools if "name" in tool)
-        outputs: tuple[CallOutput, ...] | None = None
-        kept, pool = state, SharedBudget(self.deps.limits, state)
-        dispatch = self._dispatch(state, open_now.response, pool)
-        async with aclosing(dispatch.run(open_now, offered)) as events:
-            async for event in events:
-                if isinstance(event, Dispatched):
-                    outputs = tuple(pool.with_steps(output) for output in event.outputs)
-                elif isinstance(event, Intent | NotBegun | OutputsReady):
-                    open_now = _noted(open_now, event, pool)
-                    kept = pool.with_children(state.replace(open=open_now))
-                    yield SavePoint(kept)
-                elif isinstance(event, AwaitingDecision):
-                    yield Paused(event.call_ids)
-                else:
-                    yield event
-                    if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
-                        kept = pool.with_children(state.replace(open=open_now))
-                        yield SavePoint(kept)
-        if (
-            pool.with_children(state).usage != kept.usage
-        ):  # what was cancelled has cost something too
-            yield SavePoint(pool.with_children(state.replace(open=open_now)))
-        if outputs is not None:
-            yield Dispatched(outputs)
+    async def dispatch(self, state: LoopState) -> tuple[LoopState, tuple[CallOutput, ...]] | Paused:
+        """Run the calls of the open response. Return the state with what was spent on it, and the
+        outputs; Paused while people have to decide."""
+        if not open_response(state).calls:
+            return state, ()
+        dispatch = self._dispatch(state)
+        outputs = await dispatch.run()
+        return outputs if isinstance(outputs, Paused) else (dispatch.state, outputs)
 
     def is_stopped_before_calls(self, state: LoopState) -> bool:
         """Return whether the run was stopped before any call of the open response began; False for
@@ -200,11 +144,11 @@ class Phases:
         response = state.open.response
         return any(call["name"] != COMPLETE for call in response.calls)
 
-    def leave_calls(self, state: LoopState) -> Recorded:
-        """Return the event of a run that was stopped before any call of its open response began: the
-        response is on no chain."""
+    async def leave_calls(self, state: LoopState) -> LoopState:
+        """End a run that was stopped before any call of its open response began: the response is on no
+        chain."""
         left = open_response(state).id
-        return self.record_items(*leave_calls(state, self.deps.interrupt), abandons=(left,))
+        return await self.record(*leave_calls(state, self.deps.interrupt), abandons=(left,))
 
     async def judge(
         self, state: LoopState, outputs: Sequence[CallOutput]
@@ -212,32 +156,32 @@ class Phases:
         """Ask the stop hooks about a valid result. Return the state with their usage and memory,
         and the outputs with their verdict."""
         unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result is taken as it is
-        hooks = self.deps.hooks
-        verdict = await self.ask_hooks(state, lambda: judge_result(state, outputs, hooks), unjudged)
+        verdict = await self.ask(state, judge_result(state, outputs, self.deps.hooks), unjudged)
         verdicts, usage, changes = verdict
         if self.deps.interrupt.requested:  # a stop that comes while the result is judged wins
             verdicts = tuple(cancelled_result(output) for output in outputs)
         spent = self.spend(state, usage)
         return spent.replace(**changes), verdicts
 
-    def _dispatch(self, state: LoopState, response: ModelResponse, pool: SharedBudget) -> Dispatch:
-        limits, window = self.deps.limits, self.window_size(state)
-        ratio = usage_ratio(state, window)
+    def _dispatch(self, state: LoopState) -> Dispatch:
+        limits, window, response = (
+            self.deps.limits,
+            self.window_size(state),
+            open_response(state),
+        )
         calls = len(response.calls)
-        asked = min(max(calls, 1), limits.calls_per_turn)
+        asked = min(calls, limits.calls_per_turn)
         answers = calls * estimated_tokens(NOT_RUN)  # one for each call, though it is not run
+        ratio = usage_ratio(state, window)
         most, room = room_for_calls(limits.tool_output, window, ratio, asked, answers)
+        tools = self.tools(state, restart=state.checkpoint_offered)
         return Dispatch(
-            toolbox=self.deps.toolbox,
-            limits=self.deps.limits,
-            interrupt=self.deps.interrupt,
-            response_type=self.deps.response_type,
-            hooks=self.deps.hooks,
+            deps=self.deps,
+            state=state,
             context=self._context(state, response.id, room),
-            deadline=self.began + self.deps.limits.run_seconds,
-            pool=pool,
+            deadline=self.began + limits.run_seconds,
             most=most,
-            is_last=state.closing is not None,
+            offered=frozenset(tool["name"] for tool in tools if "name" in tool),
         )
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
@@ -264,7 +208,12 @@ class Phases:
         cost = None if price is None or state.cost is None else state.cost + price
         return state.replace(usage=state.usage + usage, cost=cost)
 
-    def record_items(
+    async def save(self, state: LoopState) -> LoopState:
+        """Save `state`, with nothing new in the conversation. Return it."""
+        await emit(SavePoint(state))
+        return state
+
+    async def record(
         self,
         state: LoopState,
         items: Items,
@@ -272,9 +221,10 @@ class Phases:
         *,
         checkpoint: bool = False,
         abandons: tuple[str, ...] = (),
-    ) -> Recorded:
-        """Return the event that `items` were added, with the `outputs` among them; a `checkpoint`
-        takes the place of everything before, and responses that it `abandons` are on no chain."""
+    ) -> LoopState:
+        """Save that `items` were added, with the `outputs` among them, and return the new state. A
+        `checkpoint` takes the place of everything before, and responses that it `abandons` are on
+        no chain."""
         entry = LedgerEntry(
             run_id=self.deps.context.run_id,
             items=items,
@@ -284,7 +234,9 @@ class Phases:
         )
         if checkpoint:
             state = state.replace(conversation=())
-        return Recorded(self._with_items(state, items, new=not checkpoint), entry)
+        state = self._with_items(state, items, new=not checkpoint)
+        await emit(Recorded(state, entry))
+        return state
 
     def _with_items(self, state: LoopState, items: Items, *, new: bool = True) -> LoopState:
         """Return `state` after `items` were added to the conversation; items of a checkpoint are
@@ -295,8 +247,8 @@ class Phases:
             new_items=(*state.new_items, *items) if new else state.new_items,
         )
 
-    def record_response(self, state: LoopState, response: ModelResponse) -> Recorded:
-        """Return the event that saves the response before its tools run. A response that was cut
+    async def record_response(self, state: LoopState, response: ModelResponse) -> LoopState:
+        """Save the response before its tools run, and return the new state. A response that was cut
         before any item was complete is saved for the record only."""
         open_response = OpenResponse(response=response)
         kept = open_response.response
@@ -309,26 +261,18 @@ class Phases:
             abandoned=has_no_items,
         )
         state = self._with_items(self.count(state, kept), kept.items)
-        return Recorded(state.replace(open=open_response), entry)
+        state = state.replace(open=open_response)
+        await emit(Recorded(state, entry))
+        return state
 
-    def tombstones(self, state: LoopState, result: CallResult) -> Iterator[Recorded]:
-        """Yield tombstones of failed attempts: their text is kept in the record, never sent or
+    async def record_tombstones(self, state: LoopState, result: CallResult) -> None:
+        """Save tombstones of failed attempts: their text is kept in the record, never sent or
         shown. They follow the save point that decides how the run continues, so that a worker that
         resumes between them does not decide again."""
         for partial in result.partials:
             item = {"role": "assistant", "content": partial}
             entry = LedgerEntry(run_id=self.deps.context.run_id, items=(item,), abandoned=True)
-            yield Recorded(state, entry)
-
-    def end_without_response(self, state: LoopState, result: CallResult) -> SavePoint:
-        """End a run whose last call failed: for the guard that tripped before it, or with the text
-        that the model gave before, or for the reason of the failure. A person's Stop overrides
-        these."""
-        if (state.closing or state.nudges) and not self.deps.interrupt.requested:
-            reason = StopReason.MALFORMED_OUTPUT if result.error else result.stop
-            response_type = self.deps.response_type
-            return SavePoint(end_without_result(state, response_type, reason, result.error))
-        return SavePoint(end_run(state, result.stop, error=result.error, draft=result.draft))
+            await emit(Recorded(state, entry))
 
     def ended(self, state: LoopState) -> RunEnded:
         """Return the last event of a run whose `state` holds its ending."""
@@ -375,19 +319,21 @@ class Phases:
             idempotency_key=f"{self.deps.context.run_id}:{response_id}",
         )
 
-    async def ask_hooks(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
-        """Return the result of `ask`. Stop and the run's deadline interrupt it, and `default` is
-        returned: the next await of the run meets the same interruption at once."""
+    async def ask(self, state: LoopState, hooks: Coroutine[Any, Any, T], default: T) -> T:
+        """Return what hooks say. Stop and the run's deadline interrupt them, and `default` is returned:
+        the next await of the run meets the same interruption at once."""
         deadline = self.hook_deadline(state)
         try:
-            async with self.deps.interrupt.within(deadline):
-                return await ask()
+            with self.deps.interrupt.within(deadline):
+                return await hooks
         except Interrupted:
             return default
         except TimeoutError:
             if asyncio.get_running_loop().time() < deadline:  # the hook's own, which is a bug
                 raise
             return default
+        finally:
+            hooks.close()
 
     def hook_deadline(self, state: LoopState) -> float:
         """Return the deadline of hooks that are asked now, on the event loop's clock: that of the
@@ -410,7 +356,7 @@ class Phases:
             done, _ = await asyncio.wait({more}, timeout=seconds)
             return more.result() if done else ()
 
-        return await self.ask_hooks(state, ready, ())
+        return await self.ask(state, ready(), ())
 
     def call_deadline(self, state: LoopState) -> float:
         """Return the deadline of a model call that starts now, on the event loop's clock."""
@@ -418,15 +364,3 @@ class Phases:
         if state.closing:
             return now + min(_LAST_CALL_SECONDS, limits.turn_seconds)
         return min(now + limits.turn_seconds, self.began + limits.run_seconds)
-
-
-def _noted(
-    open_response: OpenResponse, event: Intent | NotBegun | OutputsReady, pool: SharedBudget
-) -> OpenResponse:
-    if isinstance(event, OutputsReady):
-        outputs = tuple(pool.with_steps(output) for output in event.outputs)
-        return open_response.model_copy(update={"outputs": outputs})
-    begun = tuple(each for each in open_response.begun if each != event.call_id)
-    if isinstance(event, Intent):
-        begun = (*begun, event.call_id)
-    return open_response.model_copy(update={"begun": begun})

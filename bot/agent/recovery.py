@@ -12,111 +12,101 @@ from bot.agent import prompts
 from bot.agent.changes import changes_in, lines_of
 from bot.agent.compaction import SHARE_OF_CHANGES, UNKNOWN_WINDOW, Compaction
 from bot.agent.context_pressure import ContextAction
-from bot.agent.events import Recorded, SavePoint
 from bot.agent.guards import gauge, tripped
 from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import CallResult
-from bot.agent.observe import Items, close
+from bot.agent.observe import Items, close, end_run, end_without_result
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
 from bot.agent.window import active_items, portable, user_requests
 from bot.core.chain import NO_USAGE
-from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.errors import ModelErrorKind
+from bot.core.outcome import StopReason
+
+_OF_ONE_MODEL = frozenset(
+    {ModelErrorKind.OVERLOADED, ModelErrorKind.INTERRUPTED, ModelErrorKind.MISSING_MODEL}
+)
+"""Errors of one model, after which another may succeed."""
 
 
-async def prepare(phases: Phases, state: LoopState) -> list[Recorded | SavePoint]:
-    """Return the events to save before the next call: a rebuilt or compacted conversation, the
-    warning about a limit or the decision to finish, and messages of hooks."""
-    steps: list[Recorded | SavePoint] = []
+async def prepare(phases: Phases, state: LoopState) -> LoopState:
+    """Return the state before the next call, each step recorded: a rebuilt or compacted conversation,
+    the warning about a limit or the decision to finish, and messages of hooks."""
     if _has_other_mode(phases, state):
-        rebuilt = await _rebuild(phases, state)
-        steps += [rebuilt] if rebuilt else []
-        state = rebuilt.state if rebuilt else state
+        state = await _rebuild(phases, state) or state
     if state.restart:
-        steps.append(await _restart(phases, state))
-        state = steps[-1].state
+        state = await _restart(phases, state)
     elif phases.context_action(state) is ContextAction.COMPACT:
-        compacted = await _compact(phases, state)
-        state = compacted.state if compacted else state.replace(compacted=True)
-        steps += [compacted] if compacted else []
-    noted, notes = await _apply_guards(phases, state)
-    if notes:
-        steps.append(phases.record_items(noted, notes))
-        noted = steps[-1].state
-    elif noted.closing and not state.closing:
-        steps.append(SavePoint(noted))
-    nothing: Items = ()
-    if messages := await phases.ask_hooks(
-        noted, lambda: phases.deps.hooks.on_turn_start(noted), nothing
-    ):
-        # Failures before a person's new message do not count against it.
-        has_new_request = any(each.get("role") == "user" for each in messages)
-        failed = 0 if has_new_request else noted.failed_turns
-        steered = noted.go(
-            Transition.TOLD_MORE, pending=(*noted.pending, *messages), failed_turns=failed
-        )
-        steps.append(phases.record_items(steered, messages))
-    return steps
+        state = await _compact(phases, state) or state.replace(compacted=True)
+    state = await _apply_guards(phases, state)
+    none: Items = ()
+    messages = await phases.ask(state, phases.deps.hooks.on_turn_start(state), none)
+    if not messages:
+        return state
+    # Failures before a person's new message do not count against it.
+    has_new_request = any(message.get("role") == "user" for message in messages)
+    failed = 0 if has_new_request else state.failed_turns
+    pending = (*state.pending, *messages)
+    state = state.go(Transition.TOLD_MORE, pending=pending, failed_turns=failed)
+    return await phases.record(state, messages)
 
 
-async def _apply_guards(phases: Phases, state: LoopState) -> tuple[LoopState, Items]:
+async def _apply_guards(phases: Phases, state: LoopState) -> LoopState:
     """Check the guards, then ask the hooks; warn the model once when a limit is near."""
     if state.closing:
-        return state, ()
+        return state
     limits = phases.deps.limits
     used = gauge(state, limits, elapsed=phases.elapsed())
     is_full = phases.context_action(state) is ContextAction.CLOSE
     reason = tripped(used, state, limits, is_full=is_full)
     if reason is None and (state.turn or state.transition is Transition.BLOCKED):
         hooks = phases.deps.hooks
-        reason = await phases.ask_hooks(state, lambda: hooks.should_stop_after_turn(state), None)
+        reason = await phases.ask(state, hooks.should_stop_after_turn(state), None)
     if reason:
-        return close(state, reason), ()
+        return await phases.save(close(state, reason))
     limit, share = used.fullest
     if state.warned or share < limits.warn_at:
-        return state, ()
-    notes: Items = (prompts.note(prompts.warning(limit, share)),)
-    return state.replace(warned=True, pending=(*state.pending, *notes)), notes
+        return state
+    note = prompts.note(prompts.warning(limit, share))
+    return await phases.record(state.replace(warned=True, pending=(*state.pending, note)), (note,))
 
 
-async def recover(
-    phases: Phases, state: LoopState, result: CallResult
-) -> Recorded | SavePoint | None:
-    """Return the save point from which the run continues after a failed call, None if it must end.
+async def recover(phases: Phases, state: LoopState, result: CallResult) -> LoopState:
+    """Return the state from which the run continues after a failed call, or with its ending.
 
     A missing parent is asked for once more, then the chain is rebuilt; a conversation that does not
     fit is compacted; a model that is overloaded, keeps breaking off or is missing is replaced by
     the next; and when time or a budget is used up, one last call remains.
     """
+    return await _remedied(phases, state, result) or await _ended(phases, state, result)
+
+
+async def _remedied(phases: Phases, state: LoopState, result: CallResult) -> LoopState | None:
     kind = result.error.kind if result.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
         is_gone = state.parent_missed or phases.deps.traits.stateless
         return await (_rebuild if is_gone else _retry_parent)(phases, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
         return await _compact(phases, state.replace(overflowed=True))
-    if (
-        result.error
-        and _is_models_own(result.error)
-        and state.fallback + 1 < len(phases.deps.models)
-    ):
-        return SavePoint(state.go(Transition.FELL_BACK, fallback=state.fallback + 1))
+    if kind in _OF_ONE_MODEL and state.fallback + 1 < len(phases.deps.models):
+        return await phases.save(state.go(Transition.FELL_BACK, fallback=state.fallback + 1))
     if result.may_close and not state.closing:
-        return SavePoint(close(state, result.stop))
+        return await phases.save(close(state, result.stop))
     return None
 
 
-def _is_models_own(error: ModelError) -> bool:
-    """Return whether another model may succeed: this model is overloaded, keeps breaking off, or
-    does not exist."""
-    return error.kind in (
-        ModelErrorKind.OVERLOADED,
-        ModelErrorKind.INTERRUPTED,
-        ModelErrorKind.MISSING_MODEL,
-    )
+async def _ended(phases: Phases, state: LoopState, result: CallResult) -> LoopState:
+    """End a run whose last call failed: for the guard that tripped before it, or with the text that
+    the model gave before, or for the reason of the failure. A person's Stop overrides these."""
+    if (state.closing or state.nudges) and not phases.deps.interrupt.requested:
+        reason = StopReason.MALFORMED_OUTPUT if result.error else result.stop
+        response_type = phases.deps.response_type
+        return await phases.save(end_without_result(state, response_type, reason, result.error))
+    return await phases.save(end_run(state, result.stop, error=result.error, draft=result.draft))
 
 
-async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
-    """Return a new chain with the compacted conversation; None if nothing can be compacted."""
+async def _compact(phases: Phases, state: LoopState) -> LoopState | None:
+    """Begin a new chain with the compacted conversation; None if nothing can be compacted."""
     compaction = Compaction(
         model=phases.deps.model,
         name=phases.model(state),
@@ -138,20 +128,20 @@ async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
         compacted=True,
         checkpoint_offered=False,
     )
-    return phases.record_items(fresh, compacted.items, checkpoint=True)
+    return await phases.record(fresh, compacted.items, checkpoint=True)
 
 
-async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:
+async def _retry_parent(phases: Phases, state: LoopState) -> LoopState:
     """Wait a moment before the same request is made again: a replica of the service may not have
     received the parent yet. Stop and the deadline end the wait."""
-    with suppress(Interrupted, TimeoutError):
-        async with phases.deps.interrupt.within(phases.call_deadline(state)):
-            await asyncio.sleep(phases.deps.parent_pause)
-    return SavePoint(state.go(Transition.PARENT_MISSED, parent_missed=True))
+    deadline = phases.call_deadline(state)
+    with suppress(Interrupted, TimeoutError), phases.deps.interrupt.within(deadline):
+        await asyncio.sleep(phases.deps.parent_pause)
+    return await phases.save(state.go(Transition.PARENT_MISSED, parent_missed=True))
 
 
-async def _restart(phases: Phases, state: LoopState) -> Recorded:
-    """Return a new chain with people's requests, the model's checkpoint, the changes that were made
+async def _restart(phases: Phases, state: LoopState) -> LoopState:
+    """Begin a new chain with people's requests, the model's checkpoint, the changes that were made
     and later messages of hooks. The pending outputs stay behind: they complete the old chain."""
     entries = await phases.deps.history()
     wanted = user_requests(active_items(entries), state.task)
@@ -163,11 +153,11 @@ async def _restart(phases: Phases, state: LoopState) -> Recorded:
     fresh = state.go(
         Transition.CHECKPOINTED, parent=None, pending=items, restart="", last_usage=NO_USAGE
     )
-    return phases.record_items(fresh, items, checkpoint=True)
+    return await phases.record(fresh, items, checkpoint=True)
 
 
-async def _rebuild(phases: Phases, state: LoopState) -> Recorded | None:
-    """Return a new chain with the whole active window; with the request alone if the ledger is
+async def _rebuild(phases: Phases, state: LoopState) -> LoopState | None:
+    """Begin a new chain with the whole active window; with the request alone if the ledger is
     empty. Where the service is known to store nothing, the conversation goes on stateless."""
     task = (state.task,) if state.task else ()
     items = portable(active_items(await phases.deps.history())) or task
@@ -175,7 +165,7 @@ async def _rebuild(phases: Phases, state: LoopState) -> Recorded | None:
         return None
     stateless = phases.deps.traits.stateless
     fresh = state.go(Transition.REBUILT, parent=None, pending=items, stateless=stateless)
-    return phases.record_items(fresh, items, checkpoint=True)
+    return await phases.record(fresh, items, checkpoint=True)
 
 
 def _has_other_mode(phases: Phases, state: LoopState) -> bool:

@@ -82,20 +82,15 @@ class Toolbox:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A mutating call is about to run; the consumer saves this before it does."""
+    """A mutating call is about to run, which is saved before it does; if not `is_made`, it was not
+    made after all, because it waits for a person."""
 
     call_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class NotBegun:
-    """A mutating call whose intent was saved was not made after all: it waits for a person."""
-
-    call_id: str
+    is_made: bool = True
 
 
 CallEvent = ToolEvent | PersonAsked | ToolsAcquired | FromSubagent
-CallEvents = asyncio.Queue[CallEvent | Intent | NotBegun | None]
+CallEvents = asyncio.Queue[CallEvent | Intent | None]
 """Events of running calls; None when a call has ended. The consumer calls `task_done` after handling
 each event."""
 
@@ -246,7 +241,7 @@ class Calls:
             parent = ParentRun(call_id, self.pool, events.put_nowait)
             output = await self._run(tool, arguments, parent)
             if output is None and tool.mutates:
-                events.put_nowait(NotBegun(call_id))
+                events.put_nowait(Intent(call_id, is_made=False))
                 await events.join()  # until that is kept
         if output is None:
             return None

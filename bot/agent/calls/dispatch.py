@@ -6,8 +6,7 @@ Every call gets exactly one output, whatever happens to it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -15,7 +14,7 @@ from pydantic import ValidationError
 
 from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
-from bot.agent.builtin.complete_task import ResponseType, describe_errors
+from bot.agent.builtin.complete_task import describe_errors
 from bot.agent.builtin.shared_budget import SharedBudget
 from bot.agent.calls.call import (
     OUTCOME_UNKNOWN,
@@ -23,17 +22,15 @@ from bot.agent.calls.call import (
     CallEvents,
     Calls,
     Intent,
-    NotBegun,
-    Toolbox,
     refusal,
     shown_refusal,
 )
 from bot.agent.calls.ongoing import OngoingCalls
 from bot.agent.calls.outputs import ACCEPTED, CallOutput
-from bot.agent.hooks.chain import HookChain
-from bot.agent.interrupt import Interrupt, Interrupted
-from bot.agent.limits import Limits
-from bot.agent.state import OpenResponse
+from bot.agent.events import FromSubagent, Paused, Recorded, SavePoint, emit
+from bot.agent.interrupt import Interrupted
+from bot.agent.loop_deps import LoopDeps
+from bot.agent.state import LoopState, OpenResponse
 from bot.core.chain import Item
 from bot.core.context import RequestContext
 from bot.core.failpoints import failpoint
@@ -47,109 +44,84 @@ _CHECKPOINT_SHARE = 4  # a quarter of the window: the fresh conversation must ha
 _UNKNOWN = f"Unknown: the bot was interrupted while this ran. {OUTCOME_UNKNOWN}"
 
 
-@dataclass(frozen=True, slots=True)
-class OutputsReady:
-    """Some calls have their outputs; others are still to run."""
-
-    outputs: tuple[CallOutput, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AwaitingDecision:
-    """These calls wait for a decision of people, and so do the calls behind them."""
-
-    call_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatched:
-    """The outputs of all calls, in the order of the calls."""
-
-    outputs: tuple[CallOutput, ...]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Dispatch:
-    """Runs the calls of one response.
+    """Runs the calls of the open response of `state`, which each save point replaces.
 
     `context` is bound for each call; `deadline` is that of the run, in seconds on the event loop's
-    clock; `pool` is the budget that sub-agents share. At most `most` calls are run, so that there
-    is room for their outputs; with `is_last`, only `complete_task` is run."""
+    clock. `offered` are the names of the tools that the request carried. At most `most` calls are
+    run, so that there is room for their outputs; in the last turn only `complete_task` is run.
+    """
 
-    toolbox: Toolbox
-    limits: Limits
-    interrupt: Interrupt
-    response_type: ResponseType
-    hooks: HookChain
+    deps: LoopDeps
+    state: LoopState
     context: RequestContext
     deadline: float
-    pool: SharedBudget
     most: int
-    is_last: bool
+    offered: frozenset[str]
 
-    async def run(
-        self, open_response: OpenResponse, offered: frozenset[str]
-    ) -> AsyncGenerator[
-        CallEvent | Intent | NotBegun | OutputsReady | AwaitingDecision | Dispatched
-    ]:
-        """Run the calls of `open_response` that have no output yet.
+    def __post_init__(self) -> None:
+        self._first = self.state
+        self._open = self._opened(self.state)
+        self._pool = SharedBudget(self.deps.limits, self.state)
+        self._ongoing = OngoingCalls(self._open.begun)
+        self._done = self._done_before()
 
-        Yield what happens, and last the outputs in the order of the calls, or `AwaitingDecision`.
-        `offered` are the names of the tools that the request carried.
-
-        The consumer keeps `Intent`, `NotBegun` and `OutputsReady` before it goes on: what was begun
-        and changes something is never begun again.
+    async def run(self) -> tuple[CallOutput, ...] | Paused:
+        """Run the calls that have no output yet. Return the outputs in the order of the calls; Paused
+        while calls wait for a decision of people.
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
         `complete_task` comes last and counts only if all beside it went well; a checkpoint counts
         alone. An interrupt ends it early, with outputs for all. A call behind one that waits
         is not begun: it was asked for in the belief that this one would be made before.
+
+        What was begun and changes something is never begun again: a save point says so before.
         """
-        calls = open_response.response.calls
-        last = {COMPLETE, checkpoint.NAME} & offered
+        calls, done = self._open.response.calls, self._done
+        to_run, left_out, finals = self._divided()
+        runner = Calls(self.deps.toolbox, self.deps.hooks, self.context, self._pool, self.offered)
+        try:
+            await self._show_answered()
+            if waiting := await self._run_batches(to_run, runner):
+                return Paused(waiting)
+        except (Interrupted, TimeoutError) as stop:
+            by_person = isinstance(stop, Interrupted)
+            stopped = [call for call in calls if call["call_id"] not in done]
+            done |= {c["call_id"]: self._ongoing.stopped(c, by_person=by_person) for c in stopped}
+            await _emit_all(self._ongoing.ends(done))
+        else:
+            await self._refuse(left_out, len(to_run))
+            await self._finish(finals, runner, max(1, self.most - len(to_run)))
+        if self._pool.with_children(self._first).usage != self.state.usage:
+            await self._save()  # what was cancelled has cost something too
+        return tuple(self._pool.with_steps(done[call["call_id"]]) for call in calls)
+
+    @staticmethod
+    def _opened(state: LoopState) -> OpenResponse:
+        if state.open is None:
+            raise ValueError("the run has no response to work on")
+        return state.open
+
+    @property
+    def _is_last(self) -> bool:
+        return self._first.closing is not None
+
+    def _divided(self) -> tuple[list[Item], list[Item], list[Item]]:
+        """Return the calls that are run, those that are not, and those that end the run or its
+        conversation."""
+        calls, last = self._open.response.calls, {COMPLETE, checkpoint.NAME} & self.offered
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
         most = self.most - 1 if finals else self.most
-        to_run = others[: 0 if self.is_last else max(1, most)]
-        to_finish = finals[: max(1, self.most - len(to_run))]
-        runner = Calls(self.toolbox, self.hooks, self.context, self.pool, offered)
-        done, ongoing = self._done_before(open_response), OngoingCalls(open_response.begun)
-        answered = {output.call_id for output in open_response.outputs}
-        for output in [each for each in done.values() if each.call_id not in answered]:
-            for shown in shown_refusal(output):
-                yield shown
-        try:
-            async with aclosing(self._run_batches(to_run, runner, done)) as events:
-                async for event in events:
-                    ongoing.note(event)
-                    yield event
-                    if isinstance(event, AwaitingDecision):
-                        return
-        except (Interrupted, TimeoutError) as stop:
-            by_person = isinstance(stop, Interrupted)
-            stopped = [each for each in calls if each["call_id"] not in done]
-            done |= {c["call_id"]: ongoing.stopped(c, by_person=by_person) for c in stopped}
-            for ended in ongoing.ends(done):
-                yield ended
-        else:
-            left_out = [call for call in others[len(to_run) :] if call["call_id"] not in done]
-            for number, call in enumerate(left_out):
-                why = NOT_RUN if number else self._why_not_run(len(to_run))
-                done[call["call_id"]] = output = refusal(call, why)
-                for shown in shown_refusal(output, known=self._is_known(call)):
-                    yield shown
-            for call in to_finish:
-                output = await self._final(call, calls, done)
-                done[call["call_id"]] = await runner.fitted(output)
-            for call in finals[len(to_finish) :]:
-                done[call["call_id"]] = CallOutput(call["call_id"], COMPLETE, NOT_RUN, ok=False)
-        yield Dispatched(tuple(done[call["call_id"]] for call in calls))
+        count = 0 if self._is_last else max(1, most)
+        return others[:count], others[count:], finals
 
-    def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
+    def _done_before(self) -> dict[str, CallOutput]:
         """Return the outputs that an interrupted run left, those of unknown changes included."""
-        done = {output.call_id: output for output in open_response.outputs}
-        for call in open_response.response.calls:
-            if call["call_id"] in open_response.begun and call["call_id"] not in done:
+        done = {output.call_id: output for output in self._open.outputs}
+        for call in self._open.response.calls:
+            if call["call_id"] in self._open.begun and call["call_id"] not in done:
                 done[call["call_id"]] = CallOutput(
                     call["call_id"],
                     call["name"],
@@ -160,65 +132,78 @@ class Dispatch:
                 )
         return done
 
-    async def _run_batches(
-        self, calls: Sequence[Item], runner: Calls, done: dict[str, CallOutput]
-    ) -> AsyncGenerator[CallEvent | Intent | NotBegun | OutputsReady | AwaitingDecision]:
-        """Run those of `calls` that are not `done`, one batch after the other."""
-        left = [call for call in calls if call["call_id"] not in done]
+    async def _show_answered(self) -> None:
+        """Emit the start and the end of calls whose outcome an interruption left unknown."""
+        answered = {output.call_id for output in self._open.outputs}
+        for output in list(self._done.values()):
+            if output.call_id not in answered:
+                await _emit_all(shown_refusal(output))
+
+    async def _save(self) -> None:
+        """Save how far the calls have come, with what sub-agents have spent."""
+        self.state = self._pool.with_children(self._first.replace(open=self._open))
+        await emit(SavePoint(self.state))
+
+    async def _save_outputs(self) -> None:
+        outputs = tuple(map(self._pool.with_steps, self._done.values()))
+        self._open = self._open.model_copy(update={"outputs": outputs})
+        await self._save()
+
+    async def _run_batches(self, calls: Sequence[Item], runner: Calls) -> tuple[str, ...]:
+        """Run those of `calls` that are not done, one batch after the other. Return the ids of calls
+        that wait for people; those behind them are not begun."""
+        left = [call for call in calls if call["call_id"] not in self._done]
         for number, batch in enumerate(self._batches(left)):
             if number:
-                yield OutputsReady(tuple(done.values()))
+                await self._save_outputs()
                 failpoint("outputs-kept")
-            async with aclosing(self._run_batch(batch, runner, done)) as events:
-                async for event in events:
-                    yield event
-            if waiting := tuple(c["call_id"] for c in batch if c["call_id"] not in done):
-                yield OutputsReady(tuple(done.values()))
-                yield AwaitingDecision(waiting)
-                return
+            await self._run_batch(batch, runner)
+            if waiting := tuple(c["call_id"] for c in batch if c["call_id"] not in self._done):
+                await self._save_outputs()
+                return waiting
+        return ()
 
     def _batches(self, calls: Sequence[Item]) -> list[list[Item]]:
         """Group read-only calls that are next to each other; a mutating call is alone."""
         batches: list[list[Item]] = []
         for mutates, group in groupby(calls, key=self._mutates):
             members = list(group)
-            batches.extend([[each] for each in members] if mutates else [members])
+            batches.extend([[call] for call in members] if mutates else [members])
         return batches
 
     def _mutates(self, call: Item) -> bool:
-        found = self.toolbox.catalogue.get(call["name"])
-        return found is not None and found.mutates
+        return self.deps.toolbox.is_change(call["name"])
 
-    async def _run_batch(
-        self, batch: list[Item], calls: Calls, done: dict[str, CallOutput]
-    ) -> AsyncGenerator[CallEvent | Intent | NotBegun]:
-        """Run a batch. Calls that wait for a decision get no output in `done`."""
+    async def _run_batch(self, batch: list[Item], runner: Calls) -> None:
+        """Run a batch. Calls that wait for a decision get no output."""
         events: CallEvents = asyncio.Queue()
-        places = asyncio.Semaphore(self.limits.parallel_calls)
+        places = asyncio.Semaphore(self.deps.limits.parallel_calls)
 
         async def one(call: Item) -> None:
             try:
                 async with places:
-                    if output := await calls.make(call, events):
-                        done[call["call_id"]] = output
+                    if output := await runner.make(call, events):
+                        self._done[call["call_id"]] = output
             finally:
                 events.put_nowait(None)
 
         tasks = [asyncio.create_task(one(call)) for call in batch]
         try:
-            left = len(tasks)
-            while left:
-                async with self.interrupt.within(self.deadline):
-                    event = await events.get()
+            running = len(tasks)
+            while running:
+                event = await self._next(events)
                 if event is None:
-                    left -= 1
+                    running -= 1
                 else:
-                    yield event
+                    await self._handle(event)
                 events.task_done()
         except (Interrupted, TimeoutError):
             await _cancelled(tasks)
-            for event in _left_in(events):
-                yield event
+            while not events.empty():
+                event = events.get_nowait()
+                # A change whose intent was not saved was not begun.
+                if event is not None and not isinstance(event, Intent):
+                    await self._handle(event)
             raise
         finally:
             results = await _cancelled(tasks)
@@ -226,47 +211,83 @@ class Dispatch:
             if isinstance(result, BaseException):
                 raise result
 
-    async def _final(
-        self, call: Item, calls: Sequence[Item], done: Mapping[str, CallOutput]
-    ) -> CallOutput:
-        if call["name"] == checkpoint.NAME:
-            most = self.context.context_window // _CHECKPOINT_SHARE
-            return checkpoint.answered(call, alone=len(calls) == 1, most_tokens=most)
-        return await self._complete(call, done)
+    async def _next(self, events: CallEvents) -> CallEvent | Intent | None:
+        if not events.empty() and not self.deps.interrupt.requested:
+            return events.get_nowait()
+        with self.deps.interrupt.within(self.deadline):
+            return await events.get()
 
-    async def _complete(self, call: Item, done: Mapping[str, CallOutput]) -> CallOutput:
-        if any(output.result is not None for output in done.values()):
+    async def _handle(self, event: CallEvent | Intent) -> None:
+        """Emit an event of a call, and save what it changes in the state of the run."""
+        self._ongoing.note(event)
+        if isinstance(event, Intent):
+            begun = [call_id for call_id in self._open.begun if call_id != event.call_id]
+            begun += [event.call_id] if event.is_made else []
+            self._open = self._open.model_copy(update={"begun": tuple(begun)})
+            await self._save()
+            return
+        await emit(event)
+        if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
+            await self._save()
+
+    async def _refuse(self, left_out: Sequence[Item], run: int) -> None:
+        """Answer the calls beyond the limit. The first answer speaks for the calls behind it too."""
+        why = (
+            f"Not run: at most {run} calls are run at once now. Call it again, and those after it."
+        )
+        if self._is_last:
+            why = "Not run: this was the last call."
+        for call in left_out:
+            if call["call_id"] not in self._done:
+                self._done[call["call_id"]] = output = refusal(call, why)
+                await _emit_all(shown_refusal(output, known=self._is_known(call)))
+                why = NOT_RUN
+
+    async def _finish(self, finals: Sequence[Item], runner: Calls, most: int) -> None:
+        """Answer the calls that end the run or its conversation."""
+        for call in finals[:most]:
+            output = await self._final(call)
+            self._done[call["call_id"]] = await runner.fitted(output)
+        for call in finals[most:]:
+            self._done[call["call_id"]] = CallOutput(call["call_id"], COMPLETE, NOT_RUN, ok=False)
+
+    async def _final(self, call: Item) -> CallOutput:
+        if call["name"] == checkpoint.NAME:
+            is_alone = len(self._open.response.calls) == 1
+            most = self.context.context_window // _CHECKPOINT_SHARE
+            return checkpoint.answered(call, alone=is_alone, most_tokens=most)
+        return await self._complete(call)
+
+    async def _complete(self, call: Item) -> CallOutput:
+        outputs = self._done.values()
+        if any(output.result is not None for output in outputs):
             # Two results would be judged as one, and the second end a run whose first was sent back.
             text = "Not read: another result was given before it, at once. Give one."
             return CallOutput(call["call_id"], COMPLETE, text)
-        failed = [output.tool for output in done.values() if not output.ok]
-        if failed and not self.is_last:
+        failed = [output.tool for output in outputs if not output.ok]
+        if failed and not self._is_last:
             text = (
                 f"Not finished yet: {', '.join(failed)}, called beside it, failed. Look at the "
                 f"outputs, then call {COMPLETE} again, alone."
             )
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         try:
-            arguments, notes = self.hooks.filled_json(call["arguments"])
-            result = await self.response_type.parse(arguments)
+            arguments, notes = self.deps.hooks.filled_json(call["arguments"])
+            result = await self.deps.response_type.parse(arguments)
         except ValidationError as error:
             text = f"The result is not valid:\n{describe_errors(error)}\nCorrect it and call again."
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         text = "\n".join((ACCEPTED, *notes))
         return CallOutput(call["call_id"], COMPLETE, text, result=result)
 
-    def _why_not_run(self, run: int) -> str:
-        """Return the output of the first call that is left out after `run` others; it speaks for
-        the calls behind it too."""
-        if self.is_last:
-            return "Not run: this was the last call."
-        return (
-            f"Not run: at most {run} calls are run at once now. Call it again, and those after it."
-        )
-
     def _is_known(self, call: Item) -> bool:
         """Return whether a tool of that name exists."""
-        return call["name"] == ACQUIRE or self.toolbox.catalogue.get(call["name"]) is not None
+        return call["name"] == ACQUIRE or self.deps.toolbox.catalogue.get(call["name"]) is not None
+
+
+async def _emit_all(events: Iterable[CallEvent]) -> None:
+    for event in events:
+        await emit(event)
 
 
 async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> list[BaseException | None]:
@@ -274,11 +295,3 @@ async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> list[BaseException 
     for task in tasks:
         task.cancel()
     return await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _left_in(events: CallEvents) -> Iterator[CallEvent]:
-    """Yield the events left in the queue. A change whose intent was not saved was not begun."""
-    while not events.empty():
-        event = events.get_nowait()
-        if event is not None and not isinstance(event, Intent | NotBegun):
-            yield event

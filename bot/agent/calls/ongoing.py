@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from bot.agent.calls.call import OUTCOME_UNKNOWN, CallEvent, Intent, NotBegun, ended
+from bot.agent.calls.call import OUTCOME_UNKNOWN, CallEvent, Intent, ended
 from bot.agent.calls.outputs import CallOutput
 from bot.agent.events import FromSubagent, ToolEnded, ToolStarted
 from bot.core.chain import Item
@@ -26,9 +26,9 @@ class OngoingCalls:
         """Record a start, an end, or the intent to change something."""
         agent = event.agent if isinstance(event, FromSubagent) else ""
         match event.event if isinstance(event, FromSubagent) else event:
-            case Intent(call_id=call_id):
+            case Intent(call_id=call_id, is_made=True):
                 self._begun.add(call_id)
-            case NotBegun(call_id=call_id):
+            case Intent(call_id=call_id):
                 self._begun.discard(call_id)
             case ToolStarted(call_id=call_id) as started:
                 self._steps[agent, call_id] = (started, time.monotonic())

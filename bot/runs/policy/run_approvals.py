@@ -128,7 +128,7 @@ class RunApprovals:
         if not waiting:
             return
         try:
-            async with interrupt.within(float("inf")):
+            with interrupt.within(float("inf")):
                 is_answered = await self._ask(waiting)
         except Interrupted:
             return
