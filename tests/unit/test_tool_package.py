@@ -33,6 +33,13 @@ def built(project: Path, folder: Path) -> Path:
     return wheel
 
 
+def install_wheel(wheel: Path, folder: Path) -> None:
+    """Install a wheel into a folder, without downloads."""
+    uv = shutil.which("uv")
+    pip = [uv, "pip", "install", "--offline"] if uv else [sys.executable, "-m", "pip", "install"]
+    subprocess.run([*pip, "--no-deps", "--target", str(folder), str(wheel)], check=True)
+
+
 def test_a_wheel_of_ours_has_our_tools_and_claims_no_general_name(tmp_path: Path) -> None:
     """Beside another package that is called `tools`, which is not taken for ours."""
     place = tmp_path / "installed"
@@ -64,10 +71,8 @@ def test_a_wheel_of_ours_has_our_tools_and_claims_no_general_name(tmp_path: Path
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The example's wheel, installed for this test."""
-    wheel, place = built(EXAMPLE, tmp_path), tmp_path / "installed"
-    uv = shutil.which("uv")
-    pip = [uv, "pip", "install", "--offline"] if uv else [sys.executable, "-m", "pip", "install"]
-    subprocess.run([*pip, "--no-deps", "--target", str(place), str(wheel)], check=True)
+    place = tmp_path / "installed"
+    install_wheel(built(EXAMPLE, tmp_path), place)
     monkeypatch.syspath_prepend(place)
     for each in [name for name in sys.modules if name.split(".")[0] == "crm_tools"]:
         monkeypatch.delitem(sys.modules, each)  # of the tests beside it

@@ -1,18 +1,36 @@
-"""Features of installed packages: found by their entry point, with their settings, or one line."""
+"""Features of installed packages: found by their entry point, with their settings, or one line.
+
+The example of docs/features.md is built, installed, and takes part in a bot.
+"""
 
 from __future__ import annotations
 
+import ast
+import dataclasses
+import re
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.app.feature_packages import ENTRY_POINTS
 from bot.app.features import all_features
 from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.dev.model import Script, finish
+from bot.dev.workspace import ADA
+from bot.features import Feature
 from bot.settings import Settings
+from tests.support.deployment import deployed
+from tests.support.runs import answer
 from tests.unit.test_commands import bot
+from tests.unit.test_tool_package import built, install_wheel
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE, PAGE = ROOT / "docs" / "examples" / "house_style", ROOT / "docs" / "features.md"
+SALES = "C0SALES001"
 
 GREETING = """
 from pydantic import BaseModel
@@ -124,3 +142,59 @@ async def test_the_bot_does_not_start_with_a_broken_package(place: Path, tmp_pat
     done = await bot(tmp_path, "doctor", **variables)
     assert "package greeting-of-test" in " ".join(done.out.split())
     assert "Traceback" not in done.err
+
+
+@pytest.fixture
+def house_style(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The wheel of the example, installed for this test."""
+    folder = tmp_path / "installed"
+    install_wheel(built(EXAMPLE, tmp_path), folder)
+    monkeypatch.syspath_prepend(folder)
+    for name in [name for name in sys.modules if name.split(".")[0] == "house_style"]:
+        monkeypatch.delitem(sys.modules, name)  # of the tests beside it
+    return folder
+
+
+async def test_the_example_takes_part_in_a_bot(house_style: Path, redis_url: str) -> None:
+    """Its hook sends an answer back, its button says why to the person alone."""
+    table = tomllib.loads((EXAMPLE / "bot.toml").read_text("utf-8"))["features"]
+    script = Script([finish(answer("We utilize paper.")), finish(answer("We use paper."))])
+    async with deployed(script, redis_url, features=table) as bot:
+        thread = await bot.ask(ADA, SALES, "Paper?")
+        [message] = await bot.answered(SALES, thread)
+        assert "We use paper." in str(message["blocks"])
+        await bot.ws.click(ADA, SALES, message["ts"], "house_style_show")
+        [told] = await bot.ws.until(
+            lambda: [m for m in bot.ws.messages(SALES, thread, ADA) if m.get("is_ephemeral")]
+        )
+    assert told["text"].splitlines()[0] == "• use, not _utilize_"
+
+
+async def test_the_doctor_has_the_line_of_the_example(house_style: Path, tmp_path: Path) -> None:
+    done = await bot(
+        tmp_path, "doctor", PYTHONPATH=str(house_style), OPENAI_BASE_URL="http://127.0.0.1:1"
+    )
+    assert "no words are replaced" in " ".join(done.out.split())
+
+
+def test_the_page_names_all_that_there_is() -> None:
+    """Each field of a feature, and the tables and group by which a package is found."""
+    page = PAGE.read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \| ", page, re.MULTILINE) == [
+        field.name for field in dataclasses.fields(Feature)
+    ]
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text("utf-8"))["project"]
+    [[_, of_page]] = re.findall(r"```(toml)\n(.*?)```", page, re.DOTALL)
+    assert tomllib.loads(of_page)["project"]["entry-points"] == project["entry-points"]
+    assert ENTRY_POINTS in project["entry-points"]
+    assert len(page.split()) <= 600
+
+
+def test_the_example_imports_of_the_bot_what_the_door_has() -> None:
+    code = (EXAMPLE / "house_style" / "feature.py").read_text("utf-8")
+    modules = {
+        node.module
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bot")
+    }
+    assert modules == {"bot.features.door"}

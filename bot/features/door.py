@@ -1,0 +1,46 @@
+"""The door for packages: all that a feature of others imports of the bot (docs/features.md)."""
+
+from bot.agent.events import RunEnded
+from bot.agent.hooks.chain import Block, Go, Hooks, Prevent, Verdict
+from bot.agent.state import LoopState
+from bot.core.check import Check, ok, problem, warning
+from bot.core.errors import NotPermitted, ToolError
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.features import Feature, ServiceDeps
+from bot.runs.run_parts import RunPart, RunPartDeps
+from bot.slack.intake.press import Press
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import HomeViewer, SlackPart
+from bot.slack.ui.buttons import AnswerButton
+from bot.store import Stores
+from bot.text.translation import Text
+
+__all__ = [
+    "AnswerButton",
+    "Block",
+    "Check",
+    "Feature",
+    "Go",
+    "HomeViewer",
+    "Hooks",
+    "LoopState",
+    "NotPermitted",
+    "Outcome",
+    "Press",
+    "Prevent",
+    "Request",
+    "RunEnded",
+    "RunPart",
+    "RunPartDeps",
+    "ServiceDeps",
+    "SlackApp",
+    "SlackPart",
+    "Stores",
+    "Text",
+    "ToolError",
+    "Verdict",
+    "ok",
+    "problem",
+    "warning",
+]

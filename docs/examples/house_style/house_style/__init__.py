@@ -1,0 +1,1 @@
+"""House style: answers are written in the words of our house."""
