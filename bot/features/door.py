@@ -8,7 +8,8 @@ from bot.core.errors import NotPermitted, ToolError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features import Feature, ServiceDeps
-from bot.runs.run_parts import RunPart, RunPartDeps
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
@@ -30,9 +31,9 @@ __all__ = [
     "Press",
     "Prevent",
     "Request",
+    "Run",
     "RunEnded",
     "RunPart",
-    "RunPartDeps",
     "ServiceDeps",
     "SlackApp",
     "SlackPart",

@@ -17,8 +17,8 @@ from bot.features.door import (
     Hooks,
     LoopState,
     Press,
+    Run,
     RunPart,
-    RunPartDeps,
     SlackApp,
     SlackPart,
     Stores,
@@ -57,7 +57,7 @@ def house_style(settings: HouseStyleSettings) -> Feature:
 class StyleOfRun(RunPart):
     """What the feature adds to one run: a hook."""
 
-    def __init__(self, settings: HouseStyleSettings, deps: RunPartDeps) -> None:
+    def __init__(self, settings: HouseStyleSettings, run: Run) -> None:
         self.hook = StyleHook(settings.words)
 
 
