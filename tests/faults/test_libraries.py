@@ -68,7 +68,7 @@ async def test_an_event_that_is_worked_on_is_not_collected() -> None:
             waiting.append(weakref.ref(reply))
             return await reply
 
-        rig.intake._submit = wait_once
+        rig.app.submit = wait_once
         async with socket_mode(rig.app.bolt, ws.app_token, web_client=rig.clients.reads):
             await ws.say(ADA, GENERAL, rig.mention("hold on"))
             await ws.until(lambda: waiting)

@@ -15,8 +15,12 @@ from bot.core.errors import StoreUnavailable
 from bot.dev.model import finish
 from bot.dev.workspace import ADA
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.edge import event_retries
-from bot.slack.edge.event_retries import EventRetries
+from bot.slack.edge import (
+    tasks,
+)
+from bot.slack.edge.tasks import (
+    EventRetries,
+)
 from tests.support.deployment import Deployment, deployed
 from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process
@@ -114,8 +118,8 @@ async def test_one_line_does_not_hold_up_another() -> None:
 
 async def test_only_so_many_events_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """R10: memory is bounded; beyond it, and at the end, Slack's own copies have to do."""
-    monkeypatch.setattr(event_retries, "MOST", 3)
-    monkeypatch.setattr(event_retries, "ACK_SECONDS", 0.05)
+    monkeypatch.setattr(tasks, "MOST", 3)
+    monkeypatch.setattr(tasks, "ACK_SECONDS", 0.05)
     tries: list[int] = []
 
     async def away(number: int) -> None:

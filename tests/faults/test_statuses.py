@@ -11,7 +11,9 @@ import pytest
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.message import status_sweep
+from bot.slack.message import (
+    repair,
+)
 from bot.slack.ui import words
 from bot.text.translation import reader
 from tests.faults.processes import environment, started
@@ -25,8 +27,8 @@ SESSION, LINE = "agents.sessions.setStatus", "assistant.threads.setStatus"
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Statuses are looked at more often than every five seconds, in this process."""
-    monkeypatch.setattr(status_sweep, "LOOK_SECONDS", 0.2)
-    monkeypatch.setattr(status_sweep, "_MIN_WAIT", timedelta(seconds=1))
+    monkeypatch.setattr(repair, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(repair, "_MIN_WAIT", timedelta(seconds=1))
 
 
 def at_rest(bot: Deployment, channel: str, thread: str) -> bool:

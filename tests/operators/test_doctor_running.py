@@ -17,7 +17,9 @@ from bot.dev.workspace import ADA, BEN, Workspace
 from bot.ops.doctor import Check, Level, examine_deployment
 from bot.runs.queue.engine import EngineOptions
 from bot.settings import Settings
-from bot.slack.message import status_sweep
+from bot.slack.message import (
+    repair,
+)
 from bot.store import open_stores
 from tests.support.deployment import Deployment, configured
 from tests.support.redis_process import redis_process
@@ -51,8 +53,8 @@ async def test_a_busy_deployment_is_told_from_a_dead_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who runs, who waits and since when; and without a worker, that nobody answers."""
-    monkeypatch.setattr(status_sweep, "LOOK_SECONDS", 0.2)
-    monkeypatch.setattr(status_sweep, "_MIN_WAIT", timedelta(seconds=1))
+    monkeypatch.setattr(repair, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(repair, "_MIN_WAIT", timedelta(seconds=1))
     async with one_at_a_time(tmp_path) as (at, settings, go):
         async with bot(settings):
             first = await at.ask(ADA, SALES, "How many?")

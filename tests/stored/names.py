@@ -51,8 +51,10 @@ from bot.runs.queue.engine import open_engine
 from bot.settings import Settings, Tables
 from bot.slack.intake.home.channel_form import Target
 from bot.slack.intake.home.lesson_form import LessonTarget
+from bot.slack.ui.approval import (
+    Shown,
+)
 from bot.slack.ui.buttons import FollowUp
-from bot.slack.ui.cards import Shown
 from bot.slack.ui.modals import About
 from bot.store import Phase, open_stores
 from bot.store.data_format import FORMAT

@@ -22,6 +22,13 @@ from bot.features.server_questions.forms import (
     FormField,
     Question,
 )
+from bot.slack.ui.approval import (
+    Shown,
+    card_button,
+    decided_line,
+    plain,
+    section,
+)
 from bot.slack.ui.buttons import (
     ANSWER_NO,
     ANSWER_YES,
@@ -30,10 +37,15 @@ from bot.slack.ui.buttons import (
     VISIT_PAGE,
     with_label,
 )
-from bot.slack.ui.cards import Shown, card_button, decided_line, plain, section
 from bot.slack.ui.modals import FormErrors
-from bot.slack.ui.parts import Block, Part, context, shortened, text_object
-from bot.slack.ui.times import local_time
+from bot.slack.ui.parts import (
+    Block,
+    Part,
+    context,
+    local_time,
+    shortened,
+    text_object,
+)
 
 INPUT_FORM = "input_form"
 

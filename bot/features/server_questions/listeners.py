@@ -10,10 +10,13 @@ from bot.features.server_questions.cards import (
     opened_by,
     typed_answer,
 )
-from bot.slack.intake.press import Press, Submitted
+from bot.slack.intake.press import (
+    ButtonPress,
+    Press,
+    Submitted,
+)
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons
-from bot.slack.ui.button_payload import ButtonPress
 
 
 def register(app: SlackApp) -> None:

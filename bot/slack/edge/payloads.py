@@ -1,4 +1,4 @@
-"""Schemas of Slack's payloads, checked once when a payload arrives.
+"""Schemas of Slack's payloads, checked once when a payload arrives, and their fields.
 
 They describe only the fields that the bot reads, with null where Slack sends it; other fields pass.
 Listeners can rely on the types, so an exception in a listener is a bug of the bot and fails loudly.
@@ -344,3 +344,45 @@ def value_of(action: Object) -> str:
     if not value:
         raise MalformedPayload("a button that carries nothing")
     return str(value)
+
+
+Event = Mapping[str, Any]
+
+SLACKBOT = "USLACKBOT"
+"""Slack's own user, also the author of a deleted message that has replies."""
+
+_ACCEPTED_SUBTYPES = (None, "file_share", "thread_broadcast")
+
+
+def is_of_a_person(event: Event, bot: str) -> bool:
+    """Return whether a person wrote the message, not an app, Slack, or the user `bot`."""
+    user = event.get("user")
+    by_an_app = event.get("bot_id") or event.get("bot_profile") or event.get("hidden")
+    known = bool(user and event.get("channel") and event.get("ts"))
+    accepted = event.get("subtype") in _ACCEPTED_SUBTYPES and not by_an_app
+    return known and accepted and user not in (bot, SLACKBOT)
+
+
+def is_direct(event: Event) -> bool:
+    """Return whether the message is in direct messages with the bot."""
+    return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
+
+
+def action_token(event: Event) -> str:
+    """Return the event's action token, or ""; it may be inside `assistant_thread`."""
+    nested: Event = event.get("assistant_thread") or {}
+    return str(event.get("action_token") or nested.get("action_token") or "")
+
+
+_CHANNEL = "slack#/types/channel_id"
+
+
+def channel_beside(context: Mapping[str, Any] | None) -> str | None:
+    """Return the id of the channel in an app context; None when it has none.
+
+    The context is `app_context` of a message or `context` of app_context_changed.
+    """
+    for entity in (context or {}).get("entities") or ():
+        if entity.get("type") == _CHANNEL and entity.get("value"):
+            return str(entity["value"])
+    return None

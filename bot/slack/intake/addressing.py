@@ -1,7 +1,8 @@
-"""Rules for which messages are for the bot: direct messages, mentions, and followed threads."""
+"""Rules for which messages are for the bot, and what short replies mean."""
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,10 +12,49 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import SlackUnavailable
 from bot.core.request import Entry
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity
-from bot.slack.edge.message_events import SLACKBOT, Event, is_direct
-from bot.slack.edge.text import mentions
+from bot.slack.edge.payloads import (
+    SLACKBOT,
+    Event,
+    is_direct,
+)
+from bot.slack.edge.text import clean, mentions, without_mention
 from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.short_replies import is_to_others
+from bot.slack.ui.words import CALL_OFF_WORDS, GREETING_WORDS, STOP_WORDS, YES_WORDS
+
+_OTHERS = r"<(?:@[UW]|!(?:subteam|here|channel|everyone))[^<>]*>(?!['’]s\b)"
+_TO_OTHERS = re.compile(
+    rf"\W*(?:(?:{'|'.join(GREETING_WORDS)})\b\W*)*{_OTHERS}|.*,\s*{_OTHERS}[\s.!?…]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_stop(text: str, bot: str) -> bool:
+    """Return whether a message says stop and nothing else."""
+    return _plain_text(text, bot) in STOP_WORDS
+
+
+def may_be_request(text: str, bot: str) -> bool:
+    """Return whether a message that says stop is a request where nothing runs, as "cancel it"."""
+    return _plain_text(text, bot) in CALL_OFF_WORDS
+
+
+def is_yes(text: str, bot: str) -> bool:
+    """Return whether a message is only an approval in words, such as "yes"."""
+    return _plain_text(text, bot).replace(",", "") in YES_WORDS
+
+
+def is_to_others(text: str) -> bool:
+    """Return whether a message without a mention of the bot speaks to another person.
+
+    It begins with their mention, or ends with it after a comma. "What did @Ben say?" does not.
+    """
+    return _TO_OTHERS.match(text) is not None
+
+
+def _plain_text(text: str, bot: str) -> str:
+    plain = " ".join(clean(without_mention(clean(text), bot)).casefold().split())
+    return plain.strip(" .!…")
+
 
 _MAX_SHARED_THREADS = 10_000  # threads with several people, kept in memory
 

@@ -12,11 +12,18 @@ from bot.core.request import Entry, Request
 from bot.runs.audit_trail import refused
 from bot.runs.policy.access import PersonKind, Policy
 from bot.runs.policy.channels import ChannelSettings
-from bot.slack.edge.people import People
+from bot.slack.edge.people_and_channels import (
+    People,
+)
+from bot.slack.intake.press import (
+    ButtonPress,
+)
 from bot.slack.ui import approval_words
+from bot.slack.ui.approval import (
+    Shown,
+    people,
+)
 from bot.slack.ui.approval_kinds import KINDS
-from bot.slack.ui.button_payload import ButtonPress
-from bot.slack.ui.cards import Shown, people
 from bot.store import Refusal
 
 if TYPE_CHECKING:

@@ -23,7 +23,9 @@ from bot.core.request import RepeatReason, Request
 from bot.runs.queue.revisions import EditScope
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import mentions
-from bot.slack.intake.short_replies import is_stop
+from bot.slack.intake.addressing import (
+    is_stop,
+)
 from bot.slack.ui import buttons, words
 from bot.slack.ui.parts import context
 from bot.text.redaction import redacted

@@ -16,11 +16,21 @@ from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
 from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
-from bot.slack.edge.app_context import channel_beside
-from bot.slack.edge.message_events import Event, action_token, is_direct, is_of_a_person
+from bot.slack.edge.payloads import (
+    Event,
+    action_token,
+    channel_beside,
+    is_direct,
+    is_of_a_person,
+)
 from bot.slack.edge.text import mentions_from, question_from
-from bot.slack.intake.addressing import Addressing
-from bot.slack.intake.short_replies import is_stop, is_to_others, is_yes, may_be_request
+from bot.slack.intake.addressing import (
+    Addressing,
+    is_stop,
+    is_to_others,
+    is_yes,
+    may_be_request,
+)
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
 from bot.slack.ui import approval_words, words

@@ -1,4 +1,9 @@
-"""What people press and submit: the fields of Slack's payloads that listeners need, checked."""
+"""What people press and submit: the fields of Slack's payloads that listeners need, checked.
+
+Button presses: the fields of a block_actions payload that the bot needs.
+
+Opening of modals, which Slack allows only within three seconds of a person's action.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +15,118 @@ from typing import TYPE_CHECKING, Any
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted, SlackUnavailable, StoreError
-from bot.slack.edge.client import TRANSPORT_ERRORS
+from bot.core.errors import MalformedPayload, NotPermitted, SlackUnavailable, StoreError
+from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.edge.payloads import view_of
 from bot.slack.ui import words
-from bot.slack.ui.button_payload import ButtonPress
 from bot.slack.ui.modals import notice_modal
-from bot.slack.ui.open_modal import open_modal
 from bot.slack.ui.parts import Block, shortened
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
 
+
+@dataclass(frozen=True, slots=True)
+class ButtonPress:
+    """A press of a button or menu.
+
+    `value` is that of the button, or of the option or conversation that was chosen. In a view,
+    `value` may be "" and `channel` is. `thread` is the thread of the message with the button, None
+    outside threads. `at` is the action's ts, which is unique for each press.
+    """
+
+    action: str
+    value: str
+    user: str
+    channel: str
+    thread: str | None
+    message: str
+    at: str
+
+    @classmethod
+    def of(cls, body: dict[str, Any], action: dict[str, Any]) -> ButtonPress:
+        """Return the press of a block_actions payload. Raises MalformedPayload for a wrong button."""
+        container = body.get("container") or {}
+        in_view = bool(body.get("view"))
+        value = _value_of(action)
+        if not (value or in_view):
+            raise MalformedPayload("a button that carries nothing")
+        return ButtonPress(
+            action=str(action["action_id"]),
+            value=value,
+            user=str(body["user"]["id"]),
+            channel="" if in_view else channel_of(body),
+            thread=thread_of(body),
+            message=str(container.get("message_ts") or ""),
+            at=str(action["action_ts"]),
+        )
+
+
+def _value_of(action: dict[str, Any]) -> str:
+    option = action.get("selected_option") or {}
+    value = action.get("value") or option.get("value") or action.get("selected_conversation")
+    return str(value or "")
+
+
+def channel_of(body: dict[str, Any]) -> str:
+    """Return the channel of the pressed button. Raises MalformedPayload when it has none."""
+    channel, container = body.get("channel") or {}, body.get("container") or {}
+    if found := channel.get("id") or container.get("channel_id"):
+        return str(found)
+    raise MalformedPayload("a press outside of a channel")
+
+
+def thread_of(body: dict[str, Any]) -> str | None:
+    """Return the thread of the message with the button; None outside threads."""
+    message = body.get("message") or {}
+    container = body.get("container") or {}
+    return message.get("thread_ts") or container.get("thread_ts")
+
+
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+
+
+async def open_modal(clients: Clients, body: Body, view: Body) -> None:
+    """Open a modal for the person whose payload `body` has a trigger_id.
+
+    A repeated payload opens no second modal. When it is too late, the person gets a message. Raises
+    MalformedPayload for an invented trigger_id, and SlackApiError.
+    """
+    try:
+        await clients.live.views_open(trigger_id=body["trigger_id"], view=view)
+    except SlackApiError as error:
+        code = error_code(error)
+        if code == "expired_trigger_id":
+            await _say_too_late(clients, body)
+        elif code == "invalid_trigger_id":
+            raise MalformedPayload("a trigger_id that Slack did not give out") from None
+        elif code != "exchanged_trigger_id":
+            raise
+
+
+async def _say_too_late(clients: Clients, body: Body) -> None:
+    user = str(body.get("user_id") or body["user"]["id"])
+    channel = body.get("channel_id") or (body.get("channel") or {}).get("id")
+    log.warning("A modal for %s was not opened: the trigger_id had expired", user)
+    try:
+        if not channel or not await _post_ephemeral(clients, str(channel), thread_of(body), user):
+            await clients.writes.chat_postMessage(channel=user, text=words.MODAL_TOO_LATE())
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        log.warning("The message about it was not posted either: %s", type(error).__name__)
+
+
+async def _post_ephemeral(clients: Clients, channel: str, thread: str | None, user: str) -> bool:
+    """Post the message for `user` alone. Return False where the bot is not in the channel."""
+    try:
+        await clients.writes.chat_postEphemeral(
+            channel=channel, user=user, thread_ts=thread, text=words.MODAL_TOO_LATE()
+        )
+    except SlackApiError:
+        return False
+    return True
+
 
 FAILURES = (StoreError, SlackUnavailable, SlackApiError, *TRANSPORT_ERRORS)
 """Errors that are nobody's mistake: what was pressed may work when it is pressed again."""

@@ -19,9 +19,13 @@ from bot.core.errors import NotPermitted
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels
 from bot.runs.queue.requests import Requests
-from bot.slack.edge.background_tasks import Background
-from bot.slack.edge.event_retries import EventRetries
-from bot.slack.edge.names import naming
+from bot.slack.edge.people_and_channels import (
+    naming,
+)
+from bot.slack.edge.tasks import (
+    Background,
+    EventRetries,
+)
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.bolt_app import bolt_app

@@ -1,4 +1,10 @@
-"""The Slack surface of a run: a placeholder first, then progress and cards, then the final message."""
+"""The Slack surface of a run: a placeholder first, then progress and cards, then the final message.
+
+Reactions on the messages that joined a run, added when the run has ended.
+
+The answer appears above these messages, in the message that the run began with. Without a reaction
+they would look unread.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +16,9 @@ from dataclasses import replace
 from functools import partial
 
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.agent.events import Event, ToolEnded, ToolStarted
+from bot.agent.events import Event, MessagesJoined, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
@@ -23,27 +30,66 @@ from bot.slack.edge.client import (
     TRANSPORT_ERRORS,
     WRONG_TOKEN,
     error_code,
+    error_reason,
     is_definitive,
     is_rate_limited,
 )
-from bot.slack.edge.names import with_names
+from bot.slack.edge.people_and_channels import (
+    with_names,
+)
 from bot.slack.edge.status import ThreadStatus
 from bot.slack.edge.text import NameOf
 from bot.slack.message.approval_cards import Cards
 from bot.slack.message.attachments import ATTEMPT_PAUSES, Attachments
-from bot.slack.message.done_reactions import DoneReactions
-from bot.slack.message.live_message import LiveMessage
 from bot.slack.message.message_writer import MessageWriter
-from bot.slack.message.repost import leave_thread, withdraw
+from bot.slack.message.repair import (
+    leave_thread,
+    withdraw,
+)
+from bot.slack.message.streams import (
+    LiveMessage,
+)
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import waiting_for_people_part
 from bot.slack.ui.buttons import AnswerButton, Stops
 from bot.slack.ui.outcome import DOCUMENT, render
 from bot.slack.ui.parts import Part, Rendered, Upload
-from bot.slack.ui.progress import waiting_part
-from bot.slack.ui.progress_state import Progress, advance
+from bot.slack.ui.progress import (
+    Progress,
+    advance,
+    waiting_part,
+)
 
 log = logging.getLogger(__name__)
+
+ANSWERED, UNANSWERED = "white_check_mark", "warning"
+_MAX_REACTIONS = 10  # per run; messages that joined together share one, on the last of them
+
+
+class DoneReactions:
+    """The reactions of one run. They are a courtesy: a failure is logged and ignored."""
+
+    def __init__(self, client: AsyncWebClient, channel: str) -> None:
+        self._client = client
+        self._channel = channel
+        self._messages: list[str] = []
+
+    def note(self, event: Event) -> None:
+        """Remember the messages that joined the run with this event."""
+        if isinstance(event, MessagesJoined):
+            self._messages.append(event.last)
+
+    async def put(self, outcome: Outcome) -> None:
+        """Add a check mark to the remembered messages, or a warning sign if there is no answer."""
+        name = ANSWERED if outcome.result else UNANSWERED
+        for ts in self._messages[-_MAX_REACTIONS:]:
+            try:
+                await self._client.reactions_add(channel=self._channel, timestamp=ts, name=name)
+            except (SlackApiError, *TRANSPORT_ERRORS) as error:
+                reason = error_reason(error)
+                log.info("Could not add a reaction to a message that joined a run: %s", reason)
+                return
+
 
 ReadArtifact = Callable[[Request, str], Awaitable[bytes]]
 """Return the content of an artifact of the request's thread, by its handle. Raises BotError if gone."""

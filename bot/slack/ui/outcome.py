@@ -26,13 +26,15 @@ from bot.slack.ui import words
 from bot.slack.ui.arguments import CHANNEL
 from bot.slack.ui.buttons import (
     AnswerButton,
+    RunDetails,
     answer_buttons,
     feedback_buttons,
     follow_up_buttons,
+    footer,
+    has_details,
     raise_buttons,
     retry_buttons,
 )
-from bot.slack.ui.footer import RunDetails, footer, has_details
 from bot.slack.ui.links import LinkGate, escape_mrkdwn
 from bot.slack.ui.markdown import safe_text
 from bot.slack.ui.parts import (
@@ -48,12 +50,15 @@ from bot.slack.ui.parts import (
     markdown_pieces,
     packed,
 )
-from bot.slack.ui.results.action_items import action_pieces
-from bot.slack.ui.results.answer import answer_pieces
-from bot.slack.ui.results.data import data_pieces
-from bot.slack.ui.results.draft_reply import draft_pieces
-from bot.slack.ui.results.sections import listed, titled
-from bot.slack.ui.results.thread_summary import summary_pieces
+from bot.slack.ui.results import (
+    action_pieces,
+    answer_pieces,
+    data_pieces,
+    draft_pieces,
+    listed,
+    summary_pieces,
+    titled,
+)
 from bot.text.translation import list_in_words, reader
 
 MAX_PARTS = 4

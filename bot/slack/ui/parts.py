@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.slack.ui.links import LinkGate
@@ -217,3 +218,26 @@ def _cut(text: str, size: int) -> list[str]:
         chunks.append(text[:at].rstrip("\n"))
         text = text[at:].lstrip("\n")
     return [chunk for chunk in (*chunks, text) if chunk.strip()]
+
+
+_FORMAT = "{date_short_pretty}, {time}"
+
+
+def local_time(epoch: int) -> str:
+    """Return a date and time as mrkdwn, with UTC as the fallback for older clients."""
+    return f"<!date^{epoch}^{_FORMAT}|{universal_time(epoch)}>"
+
+
+def local_time_element(epoch: int) -> Block:
+    """Return a date and time as an element of rich text."""
+    return {
+        "type": "date",
+        "timestamp": epoch,
+        "format": _FORMAT,
+        "fallback": universal_time(epoch),
+    }
+
+
+def universal_time(epoch: int) -> str:
+    """Return a date and time in UTC, for places in which Slack formats nothing."""
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M UTC")

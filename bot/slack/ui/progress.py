@@ -1,17 +1,155 @@
-"""Progress as a plan of task cards with a Stop button."""
+"""Progress as a plan of task cards with a Stop button.
+
+Progress of a run, folded from its events: an immutable value, replaced with each event.
+
+Progress in the form of a streamed message: cards that are replaced by id, and text that grows.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from bot.agent.events import (
+    Event,
+    FromSubagent,
+    MessagesJoined,
+    ReasoningDelta,
+    ResultDelta,
+    RoomAwaited,
+    RunEnded,
+    TextDelta,
+    TextWithdrawn,
+    ToolEnded,
+    ToolEvent,
+    ToolProgress,
+    ToolRetried,
+    ToolStarted,
+    TurnStarted,
+)
 from bot.runs.policy.approval_hook import WHY_OF_PERSON
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.markdown import safe_blocks
+from bot.slack.ui.markdown import (
+    safe_blocks,
+    streamable,
+)
 from bot.slack.ui.parts import Block, Part, context, shortened, written
-from bot.slack.ui.progress_state import Progress, Step, StepStatus
 from bot.text.redaction import redacted
 from bot.text.translation import translated
+
+_MAX_CHARS = 6_000  # of each text; the rest appears only in the final message
+
+
+class StepStatus(StrEnum):
+    """The state of a step."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One tool call. `report` is what it says of its progress; `under` holds the calls of the
+    sub-agent that it started."""
+
+    call_id: str
+    title: str
+    status: StepStatus = StepStatus.RUNNING
+    detail: str = ""
+    report: str = ""
+    under: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a run is doing.
+
+    - `thought`: text and reasoning of the current turn.
+    - `earlier`: the same of the turns before.
+    - `draft`: the text of the result as far as it is written.
+    - `waits`: other questions hold the rest of a budget.
+    - `ended`: the model has finished.
+    """
+
+    steps: tuple[Step, ...] = ()
+    earlier: str = ""
+    thought: str = ""
+    draft: str = ""
+    waits: bool = False
+    ended: bool = False
+
+    @property
+    def narrated(self) -> str:
+        """Return all text of the model besides its result, one paragraph per turn."""
+        return "\n\n".join(filter(None, (self.earlier, self.thought)))
+
+    @property
+    def running(self) -> Step | None:
+        """Return the running step that began last."""
+        return next((s for s in reversed(self.steps) if s.status is StepStatus.RUNNING), None)
+
+
+def advance(progress: Progress, event: Event) -> Progress:
+    """Return the progress after `event`; the same object if the event shows nothing."""
+    match event:
+        case TurnStarted():
+            earlier = progress.narrated[:_MAX_CHARS]
+            progress = replace(progress, earlier=earlier, thought="", draft="")
+        case RoomAwaited(ended=ended):
+            progress = replace(progress, waits=not ended)
+        case TextDelta(text=text) | ReasoningDelta(text=text):
+            progress = replace(progress, thought=(progress.thought + text)[:_MAX_CHARS])
+        case ResultDelta(text=text):
+            progress = replace(progress, draft=(progress.draft + text)[:_MAX_CHARS])
+        case TextWithdrawn():
+            progress = replace(progress, thought="", draft="")
+        case MessagesJoined(texts=texts):
+            joined = Step("", words.also(texts), StepStatus.DONE)
+            progress = replace(progress, steps=(*progress.steps, joined))
+        case ToolStarted() | ToolProgress() | ToolRetried() | ToolEnded():
+            progress = replace(progress, steps=_with_event(progress.steps, event))
+        case FromSubagent(agent=agent, event=inner) if isinstance(inner, ToolEvent):
+            progress = replace(progress, steps=_with_subagent_event(progress.steps, agent, inner))
+        case RunEnded():
+            progress = replace(progress, ended=True)
+        case _:
+            pass
+    return progress
+
+
+def _with_event(steps: tuple[Step, ...], event: ToolEvent) -> tuple[Step, ...]:
+    match event:
+        case ToolStarted(call_id=call_id, title=title):
+            others = (each for each in steps if not _is_running(each, call_id))
+            return (*others, Step(call_id, title))  # a call that waited for people begins again
+        case ToolProgress(call_id=call_id, line=line):
+            changes: dict[str, Any] = {"report": line}
+        case ToolRetried(call_id=call_id):
+            changes = {"report": words.TRYING_AGAIN()}
+        case ToolEnded(call_id=call_id):
+            status = StepStatus.DONE if event.ok else StepStatus.FAILED
+            changes = {"status": status, "detail": event.detail}
+            if event.title:
+                changes["title"] = event.title
+    return tuple(replace(each, **changes) if each.call_id == call_id else each for each in steps)
+
+
+def _with_subagent_event(steps: tuple[Step, ...], agent: str, event: ToolEvent) -> tuple[Step, ...]:
+    return tuple(
+        replace(step, under=_with_event(step.under, event)) if step.call_id == agent else step
+        for step in steps
+    )
+
+
+def _is_running(step: Step, call_id: str) -> bool:
+    return step.call_id == call_id and step.status is StepStatus.RUNNING
+
 
 MAX_CARDS = 12
 """The number of latest steps shown; a longer plan is hard to read."""
@@ -189,3 +327,72 @@ def _latest(thought: str) -> str:
     if len(flat) <= _MAX_THOUGHT:
         return flat
     return "…" + flat[-_MAX_THOUGHT:].partition(" ")[2]
+
+
+_MAX_NARRATION = 2_500
+_MAX_STREAMED_DRAFT = 4_000
+_MAX_STREAMED_TITLE = 120
+_MAX_OUTPUT = 120
+_MAX_STREAMED_LINES = 3  # of a sub-agent's calls: a field of a card takes 256 characters
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The wanted content of a streamed message. `tasks` maps card ids to chunks."""
+
+    title: str
+    tasks: dict[str, Block]
+    text: str = ""
+
+    @property
+    def size(self) -> int:
+        """Return the bytes that count towards Slack's limit for a message with cards."""
+        cards = "".join(str(value) for task in self.tasks.values() for value in task.values())
+        return len((self.text + cards).encode())
+
+
+def view_of(progress: Progress) -> View:
+    """Return the view of `progress`."""
+    began = bool(progress.steps or progress.narrated or progress.draft)
+    first = _task("question", words.READING(), "complete" if began else "in_progress")
+    tasks = [first, *(_step(number, step) for number, step in enumerate(progress.steps))]
+    text = "\n\n".join(filter(None, (progress.narrated[:_MAX_NARRATION], progress.draft)))
+    return View(
+        title=title_of(progress),
+        tasks={task["id"]: task for task in tasks},
+        text=streamable(text[: _MAX_NARRATION + _MAX_STREAMED_DRAFT]),
+    )
+
+
+def chunks_between(before: View, after: View) -> list[Block] | None:
+    """Return the chunks that turn `before` into `after`; None if something would have to be removed."""
+    if not after.text.startswith(before.text) or before.tasks.keys() - after.tasks.keys():
+        return None
+    chunks: list[Block] = []
+    if after.title != before.title:
+        chunks.append({"type": "plan_update", "title": after.title})
+    chunks += [task for key, task in after.tasks.items() if before.tasks.get(key) != task]
+    if more := after.text[len(before.text) :]:
+        chunks.append({"type": "markdown_text", "text": more})
+    return chunks
+
+
+def _step(number: int, step: Step) -> Block:
+    """Return the card of a step.
+
+    While the step runs, the title shows its sub-agent's latest call: the title is the only field
+    that Slack reliably replaces.
+    """
+    running = step.status is StepStatus.RUNNING
+    latest = lines_under(step)[-1:] if running else []
+    title = one_line(
+        " ".join([card_title(step, _MAX_STREAMED_TITLE), *latest]), _MAX_STREAMED_TITLE
+    )
+    task = _task(f"step_{number}", title or "…", card_status(step))
+    details = "" if running else "\n".join(lines_under(step)[-_MAX_STREAMED_LINES:])
+    texts = {"output": one_line(result_line(step), _MAX_OUTPUT), "details": details}
+    return task | {key: text for key, text in texts.items() if text}
+
+
+def _task(key: str, title: str, status: str) -> Block:
+    return {"type": "task_update", "id": key, "title": title, "status": status}

@@ -29,10 +29,12 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.requests import Requests
 from bot.runs.queue.revisions import EditScope, MessageVersions
 from bot.settings import Settings
-from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.client import Clients, Identity, identify, slack_clients
-from bot.slack.edge.event_retries import EventRetries
 from bot.slack.edge.socket_mode import socket_mode
+from bot.slack.edge.tasks import (
+    Background,
+    EventRetries,
+)
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.questions import QuestionIntake

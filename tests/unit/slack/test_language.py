@@ -7,8 +7,10 @@ import json
 from bot.core.approvals import digest
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.slack.ui import approval_words, home_words, modals, words
+from bot.slack.ui.approval import (
+    Shown,
+)
 from bot.slack.ui.buttons import APPROVE
-from bot.slack.ui.cards import Shown
 from bot.store import open_stores
 from bot.text.translation import Text, reader
 from tests.support.deployment import deployed

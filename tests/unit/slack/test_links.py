@@ -11,8 +11,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.markdown import safe_markdown
-from bot.slack.ui.partial_markdown import streamable
+from bot.slack.ui.markdown import (
+    safe_markdown,
+    streamable,
+)
 
 GOOD = "https://good.example/report?year=2026"
 GATE = LinkGate(frozenset({GOOD}))

@@ -20,9 +20,14 @@ from bot.agent.events import (
 )
 from bot.slack.ui import words
 from bot.slack.ui.buttons import Stops
-from bot.slack.ui.progress import MAX_CARDS, progress_part, status_line
-from bot.slack.ui.progress_state import Progress, advance
-from bot.slack.ui.streamed import view_of
+from bot.slack.ui.progress import (
+    MAX_CARDS,
+    Progress,
+    advance,
+    progress_part,
+    status_line,
+    view_of,
+)
 from bot.text.translation import Text, reader
 from tests.unit.slack.judge import accept
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.slack.edge.ordered_locks import OrderedLocks
+from bot.slack.edge.tasks import (
+    OrderedLocks,
+)
 
 
 class Line:

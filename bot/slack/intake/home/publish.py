@@ -9,9 +9,11 @@ from bot.core.errors import NotPermitted
 from bot.features.accounts.account import AccountView
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
-from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.client import Clients, Identity
-from bot.slack.edge.ordered_locks import OrderedLocks
+from bot.slack.edge.tasks import (
+    Background,
+    OrderedLocks,
+)
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.home.lessons import LessonDesk

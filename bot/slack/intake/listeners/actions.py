@@ -16,8 +16,11 @@ from bot.slack.intake.questions import Question
 from bot.slack.intake.retry import RetryButton
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons, words
-from bot.slack.ui.buttons import FollowUp
-from bot.slack.ui.footer import RunDetails, details_modal
+from bot.slack.ui.buttons import (
+    FollowUp,
+    RunDetails,
+    details_modal,
+)
 
 log = logging.getLogger(__name__)
 

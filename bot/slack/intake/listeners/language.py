@@ -9,7 +9,9 @@ from typing import Any
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.response import BoltResponse
 
-from bot.slack.edge.people import People
+from bot.slack.edge.people_and_channels import (
+    People,
+)
 from bot.slack.intake.slack_app import SlackApp
 from bot.text.translation import speak
 

@@ -14,7 +14,10 @@ from bot.core.request import Entry
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import clean, decode
-from bot.slack.intake.press import Submitted
+from bot.slack.intake.press import (
+    Submitted,
+    open_modal,
+)
 from bot.slack.intake.questions import Question, QuestionIntake
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.message.message_contents import file_refs, said_in
@@ -22,7 +25,6 @@ from bot.slack.ui import modals, words
 from bot.slack.ui.markdown import plain_text
 from bot.slack.ui.message_tasks import TASKS, Task
 from bot.slack.ui.modals import About, FormErrors, Submission
-from bot.slack.ui.open_modal import open_modal
 from bot.slack.ui.parts import Block
 
 _NAMING_SECONDS = 1.0

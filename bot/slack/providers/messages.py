@@ -1,22 +1,87 @@
-"""Message search in public channels: Slack's search, or recent history if Slack refuses it."""
+"""Messages for tools: read, searched, and what a channel keeps besides them."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.context import current_request
-from bot.slack.edge.client import error_code
-from bot.slack.edge.names import naming
+from bot.slack.edge.client import Clients, error_code
+from bot.slack.edge.files import CANVAS
+from bot.slack.edge.people_and_channels import (
+    naming,
+)
 from bot.slack.edge.text import clean, decode, one_line
 from bot.slack.edge.workspaces import Slack
-from bot.slack.providers.message_reading import ts_of
+from bot.slack.message.message_contents import file_refs, said_in
+from bot.slack.message.message_metadata import run_of
+from bot.slack.providers.channel_access import ReachableChannels
 from bot.toolkit.narrowing import has_words
-from bot.toolkit.provided.directory import FoundMessage, SearchResults
+from bot.toolkit.provided.conversation import ThreadMessage
+from bot.toolkit.provided.directory import FoundMessage, SearchResults, SharedFile
+
+
+def edited_at(message: Mapping[str, Any]) -> str:
+    """Return the ts of a message's last edit; "" if it was not edited."""
+    edited: Mapping[str, Any] = message.get("edited") or {}
+    return str(edited.get("ts") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReader:
+    """A converter of Slack's messages, for one workspace."""
+
+    slack: Slack
+
+    async def message(self, message: Mapping[str, Any], channel: str) -> ThreadMessage:
+        """Convert one of Slack's message objects that was posted in `channel`."""
+        ts = str(message["ts"])
+        name_of = naming(self.slack.people, self.slack.access)
+        return ThreadMessage(
+            ts=ts,
+            at=datetime.fromtimestamp(float(ts), UTC),
+            author=await self._author(message),
+            text=clean(await decode(self._content(message), name_of)),
+            files=file_refs(message.get("files") or ()),
+            replies=int(message.get("reply_count") or 0),
+            url=self.permalink(channel, ts, message.get("thread_ts")),
+            own=self._is_own(message),
+            run=run_of(message) or "",
+            edited=edited_at(message),
+        )
+
+    def _content(self, message: Mapping[str, Any]) -> str:
+        """Return what the message says.
+
+        The text of the bot's own messages is complete; their blocks add only buttons and footers.
+        """
+        return str(message.get("text") or "") if self._is_own(message) else said_in(message)
+
+    def _is_own(self, message: Mapping[str, Any]) -> bool:
+        identity = self.slack.identity
+        return message.get("bot_id") == identity.bot or message.get("user") == identity.user
+
+    def permalink(self, channel: str, ts: str, thread: str | None) -> str:
+        """Build the permalink of a message."""
+        return self.slack.identity.message_link(channel, ts, thread)
+
+    async def _author(self, message: Mapping[str, Any]) -> str:
+        if message.get("user"):
+            return await self.slack.people.name(str(message["user"]))
+        profile: Mapping[str, Any] = message.get("bot_profile") or {}
+        name = str(message.get("username") or profile.get("name") or "")
+        return one_line(name) or "somebody"
+
+
+def ts_of(at: datetime | None) -> str | None:
+    """Return a time as Slack's timestamp, None for None."""
+    return None if at is None else f"{at.timestamp():.6f}"
+
 
 log = logging.getLogger(__name__)
 
@@ -148,3 +213,59 @@ class MessageSearch:
 
 def _text(message: Mapping[str, Any]) -> str:
     return str(message.get("text") or "")
+
+
+_PAGE = 100
+_MAX_PAGES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelItems:
+    """The pins, files and canvases of channels that the current request may read.
+
+    Raises ToolError, NotPermitted, SlackApiError and TRANSPORT_ERRORS.
+    """
+
+    clients: Clients
+    channels: ReachableChannels
+    reader: MessageReader
+
+    async def pins(self, channel: str | None) -> list[ThreadMessage]:
+        """Return pinned messages, the latest pin first."""
+        place = await self.channels.readable(channel)
+        items = (await self.clients.reads.pins_list(channel=place))["items"]
+        messages = [each["message"] for each in items if each.get("type") == "message"]
+        return [await self.reader.message(each, place) for each in messages]
+
+    async def files(
+        self, channel: str | None, *, after: datetime | None, before: datetime | None
+    ) -> list[SharedFile]:
+        """Return files and canvases, newest first, from at most a thousand that Slack lists."""
+        place = await self.channels.readable(channel)
+        found: list[SharedFile] = []
+        for page_number in range(1, _MAX_PAGES + 1):
+            page = await self.clients.reads.files_list(
+                channel=place,
+                count=_PAGE,
+                page=page_number,
+                ts_from=ts_of(after),
+                ts_to=ts_of(before),
+            )
+            found += [await self._shared_file(each) for each in page["files"] if file_refs([each])]
+            if page_number >= int((page.get("paging") or {}).get("pages") or 0):
+                break
+        return found
+
+    async def _shared_file(self, facts: Mapping[str, Any]) -> SharedFile:
+        [file] = file_refs([facts])
+        is_canvas = file.media_type == CANVAS
+        if is_canvas:  # people know a canvas by its title; Slack generates its file name
+            file = file.model_copy(update={"name": one_line(str(facts.get("title") or ""))})
+        user = str(facts.get("user") or "")
+        return SharedFile(
+            file=file,
+            at=datetime.fromtimestamp(float(facts.get("created") or 0), UTC),
+            author=await self.reader.slack.people.name(user) if user else "somebody",
+            url=str(facts.get("permalink") or "") or None,
+            is_canvas=is_canvas,
+        )

@@ -1,4 +1,4 @@
-"""In-process retries of events that could not be stored because Redis was unavailable.
+"""Tasks: in the background, in order, and tried again while Redis is unavailable.
 
 Slack delivers an unacknowledged event again at once, after one minute and after five. Relying on
 those deliveries alone would answer questions from a short outage late and out of order. When the
@@ -9,14 +9,106 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
+from heapq import heappop, heappush
+from itertools import count
+from types import TracebackType
 from typing import Any, TypeVar
 
 from bot.core.errors import StoreUnavailable
-from bot.slack.edge.ordered_locks import OrderedLocks
 
 log = logging.getLogger(__name__)
+
+
+class Background:
+    """A group of tasks whose failures are only logged: hints to people, never guaranteed effects.
+
+    Leaving the context waits `grace` seconds for the tasks, then cancels them.
+    """
+
+    def __init__(self, *, grace: float = 2.0) -> None:
+        self._grace = grace
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, object], what: str) -> None:
+        """Start `work` as a task; `what` names it in the log."""
+        task = asyncio.create_task(self._run(work, what), name=what)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, work: Coroutine[Any, Any, object], what: str) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - no failure of a hint may reach the caller
+            log.warning("%s failed: %s: %s", what, type(error).__name__, error)
+
+    async def __aenter__(self) -> Background:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._tasks:
+            return
+        _, late = await asyncio.wait(set(self._tasks), timeout=self._grace)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+
+_Waiter = tuple[float, int, "asyncio.Future[None]"]
+"""Message time, arrival number, and the future that is done when the lock is granted."""
+
+
+class OrderedLocks:
+    """A lock for each key, whose waiters are ordered by the time of their message.
+
+    Messages arrive together, and one may need a slow look-up or a retry: a later message must not
+    overtake it.
+    """
+
+    def __init__(self) -> None:
+        self._waiters: dict[str, list[_Waiter]] = {}  # has a key exactly while its lock is held
+        self._arrivals = count()
+
+    @asynccontextmanager
+    async def of(self, key: str, when: float = 0.0) -> AsyncGenerator[None]:
+        """Hold the lock of `key`. Waiters with an earlier `when` (seconds) get it first.
+
+        Waiters with the same `when` get it in the order in which they arrived.
+        """
+        if key not in self._waiters:
+            self._waiters[key] = []
+        else:
+            await self._wait(key, when)
+        try:
+            yield
+        finally:
+            self._release(key)
+
+    async def _wait(self, key: str, when: float) -> None:
+        granted = asyncio.get_running_loop().create_future()
+        heappush(self._waiters[key], (when, next(self._arrivals), granted))
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if not granted.cancelled():  # the lock was granted just before the cancellation
+                self._release(key)
+            raise
+
+    def _release(self, key: str) -> None:
+        waiters = self._waiters[key]
+        while waiters:
+            *_, granted = heappop(waiters)
+            if not granted.cancelled():
+                granted.set_result(None)
+                return
+        del self._waiters[key]
+
 
 T = TypeVar("T")
 

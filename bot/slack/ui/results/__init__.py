@@ -1,1 +1,0 @@
-"""Renderers of the typed results, one module each, and the tables and charts in them."""
