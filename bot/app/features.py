@@ -7,28 +7,32 @@ from collections.abc import Sequence
 from bot.app.feature_packages import features_of_packages
 from bot.features import Feature, ServiceDeps
 from bot.features.evidence.feature import evidence
+from bot.features.feedback.feature import feedback
 from bot.features.memories.feature import memories
 from bot.features.refresh.feature import refresh
+from bot.runs.trials import RunCase
 from bot.settings import Settings
 from bot.slack.ui.buttons import AnswerButton
 
 
-def all_features(settings: Settings) -> Sequence[Feature]:
+def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequence[Feature]:
     """List the features: our own, then those of installed packages.
 
     Buttons under an answer and sections of the Home tab stand in this order. The first completes a
     run last, and sees what the others found. Raises ToolDefinitionError for a package with a
-    mistake, and ConfigurationError for a wrong table in bot.toml.
+    mistake, and ConfigurationError for a wrong table in bot.toml. `run_case` runs the evaluation
+    cases that admins try.
     """
-    return (*own_features(settings), *features_of_packages(settings))
+    return (*own_features(settings, run_case), *features_of_packages(settings))
 
 
-def own_features(settings: Settings) -> tuple[Feature, ...]:
+def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[Feature, ...]:
     """List our own features."""
     return (
         refresh(),
         evidence(settings.evidence),
         memories(),
+        feedback(run_case),
     )
 
 

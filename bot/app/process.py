@@ -30,19 +30,16 @@ from bot.app.tool_providers import bound_providers
 from bot.app.workspace_intake import check_signing, people_accounts, slack_intake
 from bot.core.background import alongside
 from bot.core.errors import ToolError
-from bot.core.lessons import CaseRun, LessonCase
 from bot.core.request import Entry, Request
 from bot.features import Feature
 from bot.features.accounts.account import AccountOwner
-from bot.model import Model
 from bot.runs.context.artifacts import ThreadArtifacts
-from bot.runs.lessons import DRAFT, TRY, LessonJobs
 from bot.runs.policy.access import Policy
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
 from bot.runs.run_deps import Frontend
 from bot.runs.runner import Runner
+from bot.runs.trials import CaseRun
 from bot.runs.watching import Observer
 from bot.settings import Settings, arm_failpoints, secret
 from bot.settings.checks import check_accounts
@@ -55,7 +52,6 @@ from bot.slack.edge.tasks import (
 )
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.slack.intake.decisions import may_administer, may_ask, may_decide
-from bot.slack.intake.home.lesson_results import LessonResults
 from bot.slack.intake.listeners.switched_off import tell_switched_off
 from bot.slack.intake.schedules import ScheduleListener, WorkspaceSchedules
 from bot.slack.intake.workflow_step import step_surfaces
@@ -78,7 +74,7 @@ from bot.slack.providers.scheduled_messages import SlackScheduledMessages
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import no_connect_link
-from bot.store import Decisions, Stores, data_format
+from bot.store import Stores, data_format
 from bot.telemetry.event_loop import EventLoopWatchdog
 from bot.text.translation import load_catalogue, reader
 from bot.toolkit import Canvases, Directory, ScheduledMessages
@@ -91,12 +87,6 @@ log = logging.getLogger(__name__)
 
 REDIS_SECONDS = 30.0
 """How long the start waits for Redis; after that the process ends, and its host restarts it."""
-
-ConfiguredTryCase = Callable[
-    [Settings, Decisions, LessonCase, ChannelSettings, Callable[[Model], Model]],
-    Coroutine[Any, Any, CaseRun],
-]
-"""Runs an evaluation case; `bot.evals.lessons.try_case`, which this package must not import."""
 
 _IN_LINE_DELAY = 1.0  # seconds: the intake also sets a status, which must not come second
 
@@ -142,19 +132,21 @@ async def bot(
     *,
     intake: bool = True,
     work: bool = True,
-    try_case: ConfiguredTryCase | None = None,
+    run_case: Callable[..., Coroutine[Any, Any, CaseRun]] | None = None,
     features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[None]:
     """Run the bot inside the context: its `intake` of requests, its `work` on them, or both.
 
-    `try_case` runs an evaluation case for an admin; without it, none can be tried. `features` are
-    those of the bot instead of all.
+    `run_case` runs an evaluation case for an admin: `bot.evals.trials.run_trial_case`, which this
+    package must not import. Without it, none can be tried. `features` are those of the bot instead of
+    all.
 
     Leaving the context stops the intake, lets runs reach a save point, and requeues them. When the
     context is cancelled, runs are requeued at once. Raises ConfigurationError.
     """
     arm_failpoints(settings)
-    features = all_features(settings) if features is None else features
+    if features is None:
+        features = all_features(settings, partial(run_case, settings) if run_case else None)
     _check_settings(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
         process = await stack.enter_async_context(
@@ -196,7 +188,6 @@ async def bot(
                     engine,
                     process.observers,
                     accounts,
-                    try_case,
                     features,
                 )
             )
@@ -244,7 +235,6 @@ async def _working(
     engine: Engine,
     observers: Sequence[Observer],
     accounts: Accounts | None,
-    try_case: ConfiguredTryCase | None,
     features: Sequence[Feature],
 ) -> AsyncGenerator[None]:
     """Work on queued requests inside the context; drain the engine when it is left."""
@@ -274,7 +264,7 @@ async def _working(
                 log.warning("request dropped: the bot is no longer installed in %s", request.team)
                 return
             if request.job:
-                jobs = _jobs(runner, slack, settings, try_case, features)
+                jobs = _jobs(runner, slack, features)
                 if job := jobs.get(request.job.kind):
                     await job(request, deaths)
                 else:
@@ -314,25 +304,10 @@ async def _working(
         )  # not reached when cancelled: there is no grace then
 
 
-def _jobs(
-    runner: Runner,
-    slack: Slack,
-    settings: Settings,
-    try_case: ConfiguredTryCase | None,
-    features: Sequence[Feature],
-) -> Mapping[str, Handle]:
+def _jobs(runner: Runner, slack: Slack, features: Sequence[Feature]) -> Mapping[str, Handle]:
     """Return what does each kind of job in a workspace."""
-    deps, stores = runner.deps, runner.deps.stores
-    lessons = LessonJobs(
-        deps,
-        partial(try_case, settings, stores.mcp) if try_case else None,
-        LessonResults(slack.clients, slack.identity).show,
-    )
-    jobs: dict[str, Handle] = {DRAFT: lessons.run, TRY: lessons.run}
-    for feature in features:
-        if feature.jobs:
-            jobs |= feature.jobs(deps, slack)
-    return jobs
+    every = [feature.jobs(runner.deps, slack) for feature in features if feature.jobs]
+    return {kind: job for jobs in every for kind, job in jobs.items()}
 
 
 async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces) -> None:

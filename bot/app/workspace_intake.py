@@ -49,7 +49,6 @@ from bot.slack.intake.bolt_app import workspace_router
 from bot.slack.intake.catch_up import CatchUp
 from bot.slack.intake.due_schedules import DueSchedules
 from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.home.lessons import LessonDesk
 from bot.slack.intake.home.publish import HomeTab, no_accounts
 from bot.slack.intake.listeners import register
 from bot.slack.intake.schedules import WorkspaceSchedules
@@ -340,7 +339,6 @@ def _home_tab(settings: Settings, app: SlackApp, people: PeopleAccounts | None) 
         gate=gate,
         usage_of=budgets.of_person,
         admin=admin,
-        lessons=LessonDesk(app.slack, gate, admin, stores.lessons, app.submit, app.record),
         schedules=schedules,
         messages=WaitingMessages(app.team, app.clients, stores.scheduled_messages),
         preferences=PreferenceBook(stores.preferences),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.cli import ask, backup, eval, operate, processes, setup
+from bot.cli import ask, backup, eval, feedback, operate, processes, setup
 from bot.cli.output import print_lines
 
 WRONG_USAGE = 3
@@ -52,7 +52,7 @@ for each in (
     setup.encryption_key,
     setup.mcp,
     operate.usage,
-    operate.feedback,
+    feedback.feedback,
     operate.pause,
     operate.resume,
     operate.erase,

@@ -26,8 +26,8 @@ from bot.dev.model import ModelRequest, Reply
 from bot.dev.page import mount
 from bot.dev.sample_database import build
 from bot.dev.workspace import Workspace
-from bot.evals.lessons import try_case
 from bot.evals.models import local_model
+from bot.evals.trials import run_trial_case
 from bot.services.sql_databases import DatabaseConfig
 from bot.settings import Settings
 from bot.slack.intake.manifest import manifest
@@ -89,7 +89,7 @@ async def dev(
                 "port": None,  # PORT is the port of the page here
             }
         )
-        await stack.enter_async_context(bot(connected, try_case=try_case))
+        await stack.enter_async_context(bot(connected, run_case=run_trial_case))
         data_dir = None if connected.redis_url else connected.bot_data_dir
         yield Running(workspace.url, data_dir, offers)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,8 +12,6 @@ import typer
 from bot.cli.output import print_json, print_lines
 from bot.cli.start import configured_beside_dev
 from bot.core.audit import AuditKind
-from bot.core.errors import ConfigurationError
-from bot.text.counting import counted
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
 _ON_RECORD = re.compile(
@@ -28,32 +25,6 @@ def usage() -> None:
     from bot.cli.operator import usage_lines
 
     print_lines(asyncio.run(usage_lines(configured_beside_dev())))
-
-
-def feedback(
-    limit: Annotated[int, typer.Option(min=1, help="How many to list, newest first.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
-    evals: Annotated[
-        Path | None,
-        typer.Option(help="Write the evaluation cases made of feedback to this file (.yaml)."),
-    ] = None,
-) -> None:
-    """List feedback on answers: thumbs and comments. With --evals, write a file for `bot eval`."""
-    from bot.cli.operator import feedback_cases, feedback_lines
-
-    if evals:
-        if evals.suffix not in (".yaml", ".yml"):
-            raise typer.BadParameter(f"--evals {evals}: name a .yaml file, as `bot eval` reads it")
-        text, count = asyncio.run(feedback_cases(configured_beside_dev()))
-        try:
-            evals.touch(0o600)  # a new file is for its owner: people wrote the questions
-            evals.write_text(text, "utf-8")
-        except OSError as error:
-            raise ConfigurationError(f"--evals {evals}: {error.strerror}.") from None
-        print_lines([f"Wrote {counted(count, 'case')}. Run `bot eval {evals}`."])
-        return
-    lines = asyncio.run(feedback_lines(configured_beside_dev(), limit, as_json=as_json))
-    _print(lines, as_json=as_json)
 
 
 def pause() -> None:

@@ -1,4 +1,4 @@
-"""Operator commands beside a running bot: spending, MCP servers, feedback, pause, erasure, audit.
+"""Operator commands beside a running bot: spending, MCP servers, pause, erasure, audit.
 
 They use the Redis of REDIS_URL, or else the embedded Redis, including the one of a running `bot
 serve`. Without either they fail: an operator in the wrong folder must not see an empty report.
@@ -26,7 +26,6 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
 from bot.core.findings import FigureCounts
-from bot.evals.lessons import cases_file
 from bot.mcp import Pin, ServerStatus, ToolFacts, open_mcp_servers
 from bot.runs.erasure import ResponseDeleter, erase_person, erase_thread
 from bot.runs.policy.budget_words import since, used_of
@@ -207,28 +206,6 @@ async def resume(settings: Settings) -> None:
     await record(settings, "resumed")
     async with _policy(settings) as policy:
         await policy.switch.clear()
-
-
-async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
-    """Return feedback on answers, newest first: a table, or one JSON object per line."""
-    async with open_stored(settings) as stores:
-        entries = await stores.feedback.latest(limit)
-    if as_json:
-        return [each.model_dump_json() for each in entries]
-    if not entries:
-        return [f"Nobody has rated an answer yet in {where(settings)}."]
-    good = sum(each.verdict == "good" for each in entries)
-    lines = [f"{'when (UTC)':<17} {'verdict':<8} {'who':<12} {'channel':<12} {'run':<21} comment"]
-    for each in entries:
-        what = f"{each.at:%Y-%m-%d %H:%M}  {each.verdict:<8} {each.user:<12} {each.channel:<12}"
-        lines.append(f"{what} {each.run_id:<21} {' '.join(each.comment.split())}".rstrip())
-    return [*lines, f"{good} good, {len(entries) - good} bad."]
-
-
-async def feedback_cases(settings: Settings) -> tuple[str, int]:
-    """Return a file of evaluation cases made of feedback, accepted ones first, and their number."""
-    async with open_stored(settings) as stores:
-        return cases_file(await stores.lessons.all())
 
 
 async def erase_lines(

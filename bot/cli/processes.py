@@ -62,9 +62,9 @@ def dev(
 
 def serve() -> None:
     """Run everything in one process: receive Slack's events and answer them."""
-    from bot.evals.lessons import try_case
+    from bot.evals.trials import run_trial_case
 
-    _serve(configured, try_case=try_case)
+    _serve(configured, run_case=run_trial_case)
 
 
 def web() -> None:
@@ -74,9 +74,9 @@ def web() -> None:
 
 def worker() -> None:
     """Answer requests; needs REDIS_URL. Start as many workers as you like."""
-    from bot.evals.lessons import try_case
+    from bot.evals.trials import run_trial_case
 
-    _serve(_with_shared_redis, intake=False, try_case=try_case)
+    _serve(_with_shared_redis, intake=False, run_case=run_trial_case)
 
 
 def _serve(load: Callable[[], Settings], **parts: Any) -> None:

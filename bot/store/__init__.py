@@ -37,9 +37,7 @@ from bot.store.workspaces.budgets import (
 )
 from bot.store.workspaces.catch_up import CatchUpStore, CatchUpTurn
 from bot.store.workspaces.decisions import Decisions, ListedDecisions
-from bot.store.workspaces.feedback import FeedbackStore
 from bot.store.workspaces.figures import FigureStore
-from bot.store.workspaces.lessons import LessonStore
 from bot.store.workspaces.scheduled_messages import ScheduledMessageStore
 from bot.store.workspaces.schedules import ScheduleStore
 
@@ -56,13 +54,11 @@ __all__ = [
     "DirectMessages",
     "Erased",
     "Erasure",
-    "FeedbackStore",
     "FigureStore",
     "Forecast",
     "Lease",
     "Leases",
     "Ledger",
-    "LessonStore",
     "Lock",
     "Mailbox",
     "Names",
@@ -120,9 +116,7 @@ class Stores:
     stale_statuses: StaleStatuses
     budgets: BudgetStore
     pause: PauseSwitch
-    feedback: FeedbackStore
     figures: FigureStore
-    lessons: LessonStore
     refused: RefusedStore
     receivers: Receivers
     catch_ups: CatchUpStore
@@ -224,9 +218,7 @@ async def open_stores(
             stale_statuses=StaleStatuses(redis),
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
-            feedback=FeedbackStore(redis, keep),
             figures=FigureStore(redis),
-            lessons=LessonStore(redis, keep),
             refused=RefusedStore(redis),
             receivers=Receivers(redis),
             catch_ups=CatchUpStore(redis, keep),

@@ -51,8 +51,9 @@ def channel_form(page: Page, channel: str) -> Locator:
     expect(tab).to_contain_text("For admins")
     expect(tab).to_contain_text("Budgets")
     expect(tab).to_contain_text("Tools:")
-    expect(tab.locator("[data-block=channel_choice]")).to_be_visible()  # as just opened
-    tab.get_by_role("combobox").select_option(label=channel)
+    choice = tab.locator("[data-block=channel_choice]")
+    expect(choice).to_be_visible()  # as just opened
+    choice.get_by_role("combobox").select_option(label=channel)
     return page.get_by_test_id("modal")
 
 

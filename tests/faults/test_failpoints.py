@@ -31,9 +31,8 @@ COURTESIES = {
     "slack/intake/intake.py:Intake._help": "answered once at most, by Threads.first_notice",
     "slack/message/streams.py:LiveMessage._update": "progress: the next update replaces it",
     "slack/message/streams.py:Stream.show": "progress: whoever goes on with the run writes it anew",
-    "slack/intake/home/lessons.py:LessonDesk.start": "opening twice is opening once",
-    "slack/intake/home/lesson_results.py:LessonResults.show": "the same form again, with what is kept",
-    "slack/intake/home/lesson_results.py:LessonResults._write": "a line to one person; the result is kept",
+    "features/feedback/jobs.py:TrialJobs._show": "the same form again, with what was tried",
+    "features/feedback/jobs.py:TrialJobs._write": "a line to one person, who tries again",
     "features/refresh/actions.py:RefreshResults._tell": "seen by one person, who presses again",
     "slack/intake/home/publish.py:HomeTab._publish": "made anew whenever it is opened",
     "slack/intake/listeners/home.py:register.suggest": "made anew whenever it is opened",
@@ -101,10 +100,9 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "workspaces/catch_up.py:CatchUpStore.turn": "a turn that is lost is taken again a minute later",
     "workspaces/catch_up.py:CatchUpTurn.hold": "renews a turn",
     "workspaces/catch_up.py:CatchUpTurn.mark": "a channel without its mark is looked through again",
-    "workspaces/feedback.py:FeedbackStore.save": "saving it again is saving it once",
-    "workspaces/lessons.py:LessonStore.add": "adding it again is adding it once",
-    "workspaces/lessons.py:LessonStore.change": "changed again from what is kept, it is the same",
-    "workspaces/lessons.py:LessonStore._remove": "deleting it again does nothing",
+    "features/feedback/store.py:Ratings.save": "saving it again is saving it once",
+    "features/feedback/store.py:RatedQuestions.comment": "a comment is one, once or twice",
+    "features/feedback/store.py:RatedQuestions._remove": "deleting it again does nothing",
     "features/refresh/store.py:RefreshStore.begin": "a mark that expires",
     "features/refresh/store.py:RefreshStore.end": "a mark that expires",
     "features/refresh/store.py:RefreshStore.keep": "keeping it again is keeping it once",
@@ -159,7 +157,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "workspaces/decisions.py:Decisions.change": "changed again from what is kept, it is the same",
     **{
         f"workspaces/decisions.py:ListedDecisions.{name}": "a name whose value is gone is listed for nothing"
-        for name in ("save", "change", "forget")
+        for name in ("save", "forget")
     },
     "workspaces/budgets.py:BudgetStore.positions": "reads only",
     "workspaces/budgets.py:BudgetStore.reserve": ("model-asking",),

@@ -1,4 +1,4 @@
-"""Jobs whose worker dies, or whose post fails: one message of each refresh, one proposal for a rating."""
+"""Jobs whose worker dies, or whose post fails: one message of each refresh, one result of a trial."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 
 from bot.core import failpoints
 from bot.dev.workspace import ADA, BEN
+from bot.features.feedback.instructions_form import TRY
 from bot.features.refresh.message import KEEP
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.intake.home.lesson_form import SUGGEST
 from bot.store import open_stores
 from tests.support.deployment import deployed
 from tests.support.redis import redis_server, redis_url
+from tests.unit.features.test_feedback import SALES, brain, filled, opened, shown
 from tests.unit.features.test_refresh import NORTH, answered, asked_on_time, pressed, shop_in, told
 from tests.unit.features.test_refresh_jobs import only_database, write
-from tests.unit.slack.test_lessons import SALES, brain, opened, rated, shown
 
 __all__ = ["redis_server", "redis_url"]
 
@@ -65,14 +65,13 @@ async def test_a_scheduled_refresh_is_posted_once_whatever_fails_around_its_post
         assert len(bot.own(SALES, thread)) == before + 3
 
 
-async def test_a_proposal_whose_worker_dies_is_made_again_and_shown(
+async def test_a_trial_whose_worker_dies_is_made_again_and_shown(
     redis_url: str, orders: Path
 ) -> None:
-    """23.6: the lesson has one proposal, in the form that the admin has open."""
+    """23.6: the admin sees one result, in the form that they have open."""
     async with deployed(brain, redis_url) as bot:
-        await rated(bot, BEN, SALES, "These are last year's figures.")
         view = await opened(bot)
         (orders / "model-answered").write_text("raise", "utf-8")
-        await bot.ws.click_in_view(ADA, view["id"], SUGGEST)
-        await shown(bot, "Suggested by")
+        await bot.ws.click_in_view(ADA, view["id"], TRY, values=filled())
+        await shown(bot, "With the new instructions: ")
         assert (orders / "model-answered.taken").exists()

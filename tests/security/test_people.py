@@ -12,12 +12,14 @@ import pytest
 from bot.core.schedule import Schedule
 from bot.dev.model import finish
 from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
+from bot.features.feedback.comment_form import COMMENT
+from bot.features.feedback.slack_part import FEEDBACK
+from bot.features.feedback.store import Ratings
 from bot.features.memories.home import FORGET
 from bot.features.memories.store import MemoryStore
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
-from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, FEEDBACK, REGENERATE, SHOW_ALL
-from bot.slack.ui.modals import COMMENT
+from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, REGENERATE, SHOW_ALL
 from bot.slack.ui.schedules import CANCEL
 from bot.store import Stores
 from bot.toolkit import Memory, MemoryScope
@@ -166,9 +168,9 @@ async def test_nobody_votes_who_may_not_ask_or_about_what_is_not_there(
             form["state"] = {"values": {"question": {"question": {"value": "It is wrong."}}}}
             submitted = real(bot, BEN, SALES, ts, {}) | {"type": "view_submission", "view": form}
             await sent(bot, submitted)
-        assert await stores.feedback.latest(99) == []
+        assert await Ratings.of(stores).latest(99) == []
         await sent(bot, real(bot, ADA, SALES, ts, vote))
-        assert len(await stores.feedback.latest(99)) == 1
+        assert len(await Ratings.of(stores).latest(99)) == 1
 
 
 async def test_nobody_forgets_or_cancels_what_is_anothers(redis_url: str, stores: Stores) -> None:

@@ -1,4 +1,4 @@
-"""What features store: evidence, a refresh with its schedule, a lesson, personal accounts.
+"""What features store: evidence, a refresh with its schedule, a rating, personal accounts.
 
 The part `features` of a recording, made by `record.py`, and what the test on it needs beside the bot.
 """
@@ -111,7 +111,7 @@ async def _refreshed(at: Stage, threads: dict[str, str]) -> None:
 
 
 async def _rated(at: Stage, threads: dict[str, str]) -> None:
-    """An answer that was rated bad, with a proposal that an admin has open."""
+    """An answer that was rated bad, and a form of an admin with a trial."""
     threads["rated"] = await at.bot.ask(BEN, SALES, "[rated-1]")
     [answer] = await at.bot.answered(SALES, threads["rated"], seconds=PATIENCE)
     run = answer["metadata"]["event_payload"]["run"]
@@ -119,24 +119,19 @@ async def _rated(at: Stage, threads: dict[str, str]) -> None:
     [form] = await at.ws.until(lambda: at.ws.views(BEN))
     comment = {"question": {"question": "I asked for this year."}}
     assert await at.ws.submit(BEN, form["id"], comment) == {}
-    await open_lesson(at)
-    [form] = await at.ws.until(lambda: at.ws.views(ADA))
-    await at.ws.click_in_view(ADA, form["id"], "suggest_lesson")
-    await at.ws.until(lambda: "Answer in verse." in str(at.ws.views(ADA)), PATIENCE)
-
-
-async def open_lesson(at: Stage) -> None:
-    """Have an admin open the rating in the Home tab."""
     await at.ws.open_home(ADA)
-    await at.ws.until(lambda: "open_lesson" in str(at.ws.home(ADA)), PATIENCE)
+    await at.ws.until(lambda: "choose_instructions" in str(at.ws.home(ADA)), PATIENCE)
     home = at.ws.home(ADA)
     assert home is not None
-    button = next(
-        block["accessory"]
-        for block in home["blocks"]
-        if block.get("accessory", {}).get("action_id") == "open_lesson"
-    )
-    await at.ws.click_in_view(ADA, home["id"], "open_lesson", value=button["value"])
+    await at.ws.click_in_view(ADA, home["id"], "choose_instructions", value=SALES)
+    [form] = await at.ws.until(lambda: at.ws.views(ADA))
+    case = {
+        "instructions": {"instructions": "Answer in verse."},
+        "question": {"question": "[rated-2]"},
+        "must_say": {"must_say": "231,004"},
+    }
+    await at.ws.click_in_view(ADA, form["id"], "try_instructions", values=case)
+    await at.ws.until(lambda: "With the new instructions" in str(at.ws.views(ADA)), PATIENCE)
 
 
 async def _connected(at: Stage, threads: dict[str, str]) -> None:

@@ -48,7 +48,6 @@ SAYS = {
     "sold": "North sold 220,919.50, which is 10.46 % over 200,000.",
     "rated": "These are the figures of last year.",
 }
-LESSON = {"must_say": ["231,004"], "must_not_say": ["220,919"], "instruction": "Answer in verse."}
 
 
 class Model:
@@ -80,8 +79,6 @@ class Model:
         return held(reply, self._for_ever) if self._holds.get(kind) == len(called) else reply
 
     def _next(self, request: ModelRequest, kind: str, tags: list[str], called: list[str]) -> Reply:
-        if request.forced == "propose":
-            return call("propose", LESSON)
         offered = {tool.get("name") for tool in request.tools}
         for number, (name, arguments) in enumerate(PLANS.get(kind, ()), start=1):
             if name in called:

@@ -27,8 +27,6 @@ from bot.core.audit import AuditEntry, AuditHead
 from bot.core.budgets import Account, OverBudget, Pause, Raise, Spent
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import ModelErrorKind
-from bot.core.feedback import Feedback
-from bot.core.lessons import Lesson
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule
@@ -43,6 +41,8 @@ from bot.features.accounts.records import (
     Revocation,
     Ticket,
 )
+from bot.features.feedback.instructions_form import Draft
+from bot.features.feedback.ratings import Feedback, RatedQuestion
 from bot.features.refresh.refreshed import Refreshed
 from bot.mcp.pins import ServerPins
 from bot.runs.policy.channels import ChannelSettings
@@ -50,7 +50,6 @@ from bot.runs.policy.preferences import Preferences
 from bot.runs.queue.engine import open_engine
 from bot.settings import Settings, Tables
 from bot.slack.intake.home.channel_form import Target
-from bot.slack.intake.home.lesson_form import LessonTarget
 from bot.slack.ui.approval import (
     Shown,
 )
@@ -87,7 +86,7 @@ STORED: dict[str, Any] = {
     "channel-edits": ChannelSettings,
     "mcp-pins": ServerPins,
     "feedback": Feedback,
-    "lesson": Lesson,
+    "lesson": RatedQuestion,
     "refresh": Refreshed,
     "raise": Raise,
     "spent": Spent,
@@ -103,7 +102,7 @@ STORED: dict[str, Any] = {
     "button approve_call": Shown,
     "modal ask_about_message": About,
     "modal channel_settings": Target,
-    "modal lesson_form": LessonTarget,
+    "job try_instructions": Draft,
     "personal account": AccountRecord,
     "account change": AccountChange,
     "account client": OAuthClient,

@@ -59,13 +59,17 @@ async def a_scheduled_refresh_is_made(old: Old) -> None:
     assert sum("300,000" in str(each) for each in own) == 1
 
 
-async def a_recorded_proposal_is_accepted(old: Old) -> None:
-    """The form that an admin had open still saves what it shows."""
+async def a_recorded_proposal_says_what_to_do_now(old: Old) -> None:
+    """The form that an admin had open, and the case in it, which is exported."""
     [form] = old.recorded["workspace"]["views"][ADA]
-    assert await old.at.ws.submit(ADA, form["id"], {}) == {}
-    await old.at.bot.ask(BEN, SALES, "[verse-1]")
-    await old.at.ws.until(lambda: old.bodies("verse-1"), PATIENCE)
-    assert "Answer in verse." in str(old.bodies("verse-1")[0])
+    if form["callback_id"] != "lesson_form":
+        return  # recorded later
+    answer = await old.at.ws.submit(ADA, form["id"], {})
+    assert "no longer make proposals from ratings" in str(answer)
+    file = old.at.folder / "feedback.yaml"
+    code, output = await old.at.run("feedback", "--evals", str(file))
+    assert code == 0, output
+    assert "number: 231004" in file.read_text("utf-8")
 
 
 async def a_connected_account_is_used(old: Old) -> None:
@@ -92,7 +96,7 @@ CHECKS = (
     evidence_of_a_recorded_answer_is_shown,
     a_refresh_that_nobody_posted_is_posted_and_made_again,
     a_scheduled_refresh_is_made,
-    a_recorded_proposal_is_accepted,
+    a_recorded_proposal_says_what_to_do_now,
     a_connected_account_is_used,
     who_waited_for_an_account_goes_on_without,
     the_run_in_the_middle_is_finished,
@@ -109,7 +113,7 @@ def private(old: Old, kind: str, user: str) -> str:
 async def test_todays_code_goes_on_with_what_features_stored(
     recording: Path, tmp_path: Path
 ) -> None:
-    """(O6, R1, reliability 22) Evidence, refreshes, lessons and accounts outlive an upgrade."""
+    """(O6, R1, reliability 22) Evidence, refreshes, ratings and accounts outlive an upgrade."""
     sell(tmp_path, 300_000.0)
     async with (
         recorded_notes(read(recording, "features")["notes"]),

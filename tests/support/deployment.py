@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from bot.app.process import bot
 from bot.dev.model import ModelRequest, ResponsesServer
 from bot.dev.workspace import Workspace
-from bot.evals.lessons import try_case
+from bot.evals.trials import run_trial_case
 from bot.settings import Settings
 from bot.slack.intake.catch_up import CatchUpSettings
 
@@ -80,7 +80,7 @@ async def deployed(
     async with (
         Workspace.open() as ws,
         ResponsesServer.open(brain=_watched(brain, raised)) as api,
-        bot(configured(ws, api, redis_url, **settings), try_case=try_case),
+        bot(configured(ws, api, redis_url, **settings), run_case=run_trial_case),
     ):
         yield Deployment(ws, api)
     for error in raised:

@@ -6,7 +6,7 @@ import httpcore2  # noqa: F401
 
 import bot.app.process
 import bot.app.run_setup
-import bot.evals.lessons  # noqa: F401
+import bot.evals.trials  # noqa: F401
 from bot.app.tool_loading import load_tools
 from bot.model.prices import PriceList
 from tests.support.deployment import MODEL

@@ -7,7 +7,7 @@ stored separately and override those settings, field by field.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -93,19 +93,6 @@ class ChannelSettings(BaseModel):
         }
         return ChannelSettings(**changed)
 
-    def with_instruction(self, more: str) -> ChannelSettings:
-        """Return these settings with another instruction, unless they have it already.
-
-        Raises ValidationError if it is too long.
-        """
-        before, more = self.instructions.rstrip(), more.strip()
-        if f"\n{more}\n" in f"\n{before}\n":
-            return self
-        lines = filter(None, (before, more))
-        return ChannelSettings.model_validate(
-            self.model_dump() | {"instructions": "\n".join(lines)}
-        )
-
     def changed_by(self, edits: ChannelSettings) -> ChannelSettings:
         """Return these settings with the fields that `edits` sets replaced."""
         return self.model_copy(
@@ -121,14 +108,6 @@ class ChannelEdits(Protocol):
 
     async def save(self, name: str, value: ChannelSettings) -> None:
         """Store the changes of a channel, replacing earlier ones."""
-
-    async def change(
-        self,
-        name: str,
-        kind: type[ChannelSettings],
-        change: Callable[[ChannelSettings | None], ChannelSettings | None],
-    ) -> None:
-        """Store what `change` makes of the changes as they are now; None leaves them."""
 
     async def forget(self, name: str) -> None:
         """Delete the changes of a channel."""
@@ -164,20 +143,6 @@ class Channels:
             await self.reset(team, channel)
             return
         await self.edits.save(f"{team}:{channel}", edits)
-
-    async def add_instruction(self, team: str, channel: str, more: str) -> None:
-        """Add an instruction to those of `channel`, beside what others change at the same time.
-
-        Raises ValidationError if they would be too long.
-        """
-        configured = self._configured(channel)
-
-        def with_more(edits: ChannelSettings | None) -> ChannelSettings | None:
-            before = configured.changed_by(edits) if edits else configured
-            after = before.with_instruction(more)
-            return None if after == before else configured.edits_of(after)
-
-        await self.edits.change(f"{team}:{channel}", ChannelSettings, with_more)
 
     async def changed(self, team: str) -> list[str]:
         """Return the channels whose settings admins of `team` have changed."""

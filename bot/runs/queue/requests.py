@@ -167,14 +167,8 @@ class Requests:
             await self._requeue_joined(each)
         return any([await self.take_back(each.request, by) for each in every])
 
-    async def forget_lessons(self, thread_key: str, ts: str) -> None:
-        """Delete what admins may read of the message `ts` because of a rating. Safe to repeat."""
-        team, channel, thread = thread_key.split(":", 2)
-        await self.stores.lessons.forget_message(team, channel, thread, ts)
-
     async def forget_question(self, thread_key: str, ts: str) -> None:
         """Delete what is kept of a deleted question for later use of its answer. Safe to repeat."""
-        await self.forget_lessons(thread_key, ts)
         team, channel, _ = thread_key.split(":", 2)
         for each in await self._of_message(team, channel, ts):
             if each.run_id:

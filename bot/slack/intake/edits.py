@@ -52,7 +52,7 @@ class Edits:
 
     def __init__(self, app: SlackApp) -> None:
         self._identity, self._clients, self._gate = app.identity, app.clients, app.gate
-        self._intake, self._requests = app.intake, app.requests
+        self._intake, self._requests, self._parts = app.intake, app.requests, app.parts
         more = (button.action for button in app.answer_buttons if button.asks_again)
         self._ask_again = (*buttons.ASK_AGAIN, *more)
 
@@ -67,7 +67,7 @@ class Edits:
         if "edited" not in now or text == old or now.get("bot_id"):
             return
         team, channel, ts = self._identity.team, str(event["channel"]), str(now["ts"])
-        await self._requests.forget_lessons(f"{team}:{channel}:{now.get('thread_ts') or ts}", ts)
+        await self._tell_parts(channel, str(now.get("thread_ts") or ts), ts)
         if _may_be_undelivered(ts) and not await self._requests.is_known(team, channel, ts):
             await self._take_unedited(event, f"{event_id}:unedited")
         asked = await self._requests.edit_scope(team, channel, ts)
@@ -101,9 +101,15 @@ class Edits:
             with reader(await self._gate.people.locale(str(before["user"]))):
                 sentence = words.DELETED() if alone else words.DELETED_AMONG()
             await self._say_deleted(channel, answer, sentence)
+        await self._tell_parts(channel, str(thread or ts), str(ts))
         key = f"{team}:{channel}:{thread or ts}"
         await self._requests.forget_question(key, str(ts))
         await self._requests.withdraw(key, str(ts), str(before["user"]))
+
+    async def _tell_parts(self, channel: str, thread: str, ts: str) -> None:
+        """Have features forget what they keep of a message."""
+        for part in self._parts:
+            await part.message_changed(channel, thread, ts)
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:
         """Put `sentence` above an answer, and remove the buttons that would ask its question again."""

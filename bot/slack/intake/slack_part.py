@@ -45,6 +45,9 @@ class SlackPart:
         """
         return False
 
+    async def message_changed(self, channel: str, thread: str, ts: str) -> None:
+        """Forget what the feature keeps of a message that was edited or deleted. Safe to repeat."""
+
     async def person_left(self, user: str) -> None:
         """End what the feature does for a person whose Slack account has ended."""
 

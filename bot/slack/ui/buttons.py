@@ -137,7 +137,6 @@ DEEPER = "go_deeper"
 DETAILS = "run_details"
 ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
 FOLLOW_UP = "follow_up"
-FEEDBACK = "feedback"
 RAISE = "raise_budget"
 RAISE_TIMES = {"half": 1.5, "double": 2.0}
 
@@ -150,17 +149,21 @@ MAX_FOLLOW_UPS = 3
 @dataclass(frozen=True, slots=True)
 class AnswerButton:
     """A button that a feature puts under answers. `value_of` returns what it carries under an answer,
-    None where it is not there. One that `asks_again` goes when its question is deleted."""
+    None where it is not there. One that `asks_again` goes when its question is deleted. `row` draws a
+    row of its own for the value, instead of a button beside the others."""
 
     text: Text
     action: str
     value_of: Callable[[Outcome, Request], str | None]
     asks_again: bool = False
+    row: Callable[[str], Block] | None = None
 
     def under(self, outcome: Outcome, request: Request) -> list[Block]:
-        """Return the button under an answer, if it is there."""
+        """Return the button under an answer, or its row, if it is there."""
         value = self.value_of(outcome, request)
-        return [button(self.text(), self.action, value)] if value else []
+        if not value:
+            return []
+        return [self.row(value) if self.row else button(self.text(), self.action, value)]
 
 
 class FollowUp(BaseModel):
@@ -299,25 +302,6 @@ def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Bl
             }
         elements.append(asking)
     return {"type": "actions", "elements": elements} if elements else None
-
-
-def feedback_buttons(run_id: str) -> Block:
-    """Return thumbs up and down; the value is `good:run_id` or `bad:run_id`."""
-
-    def choice(text: str, verdict: str) -> Block:
-        return {
-            "text": text_object(text),
-            "accessibility_label": text,
-            "value": f"{verdict}:{run_id}",
-        }
-
-    buttons = {
-        "type": "feedback_buttons",
-        "action_id": FEEDBACK,
-        "positive_button": choice(words.GOOD(), "good"),
-        "negative_button": choice(words.BAD(), "bad"),
-    }
-    return {"type": "context_actions", "elements": [buttons]}
 
 
 def raise_buttons(over: OverBudget) -> Block:

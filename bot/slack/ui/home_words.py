@@ -131,59 +131,6 @@ CHANNEL_RESET_SURE = Text("All changes made here are removed.")
 CHANNEL_RESET_DONE = Text(
     "This channel uses the settings of bot.toml again. Choose it again to change something."
 )
-HOME_LESSONS = Text("*Answers rated bad,* newest first:")
-HOME_MORE_LESSONS = Text("{count} more after these.")
-LESSON_LINE = "“{comment}”\n<@{person}> {place}"
-LESSON_UNSEEN = Text(
-    "In a private channel that you are not in. An admin who is in it can look into it."
-)
-LESSON_OPEN = Text("Look into it")
-LESSON_TITLE = Text("A bad answer")
-LESSON_ACCEPT = Text("Accept")
-LESSON_ASKED, LESSON_ASKED_IN = Text(" asked in "), Text("Asked in ")
-LESSON_ASKED_PRIVATE = Text("Asked in private:")
-LESSON_NO_QUESTION = Text("The question is private, or no longer stored.")
-LESSON_ANSWER = Text("see the answer")
-LESSON_WRONG = Text(" wrote:")
-LESSON_FIELDS = {
-    "question": Text("Question of the evaluation case"),
-    "must_say": Text("What the answer must say"),
-    "must_not_say": Text("What the answer must not say"),
-    "instruction": Text("New instruction for the channel"),
-}
-LESSON_HINTS = {
-    "must_say": Text("One text or figure per line. A figure counts in any notation."),
-    "must_not_say": Text("One text or figure per line."),
-    "instruction": Text("Added to what I know about this channel once you accept."),
-}
-LESSON_SUGGEST, LESSON_TRY, LESSON_DISMISS = (
-    Text("Suggest"),
-    Text("Try before and after"),
-    Text("Dismiss"),
-)
-LESSON_SUGGESTED = Text("Suggested by {model}: check every line before you accept it.")
-LESSON_NOTHING_YET = Text(
-    "*Suggest* and *Try* ask the model, on your budget. A trial changes nothing. Nothing is changed "
-    "until you press *Accept*."
-)
-LESSON_WORKING = Text(":hourglass: Working on it. The result comes here, or to you in a message.")
-LESSON_PROBLEM = ":warning: {problem}"
-LESSON_BEFORE, LESSON_AFTER = Text("As it is"), Text("With the new instruction")
-LESSON_PASSES, LESSON_FAILS = Text("passes"), Text("fails")
-LESSON_COST = Text("This trial cost {cost}.")
-LESSON_TRIED = Text("As it is, the case {before}; with the new instruction it {after}.")
-LESSON_READY = Text("What you asked about the answer rated bad is in my Home tab. {result}")
-LESSON_DRAFTED = Text("I have a suggestion.")
-LESSON_NOT_READY = Text("It did not work: {problem}")
-LESSON_GONE = Text(
-    "This rating is gone: its question was changed, deleted or erased, or it was dismissed."
-)
-LESSON_DISMISSED = Text("Dismissed. The rating itself stays in `bot feedback`.")
-LESSON_NEEDS_CASE = Text("Write a question here, and below what its answer must or must not say.")
-LESSON_EMPTY = Text(
-    "Write what the answer must say, or a new instruction. Or close this and dismiss it."
-)
-LESSON_TOO_LONG = Text("With it, the channel's instructions would be longer than 3,000 characters.")
 EMPTY_IS = Text("Empty: {usual}, as in other channels.")
 NO_BOUND = Text("no limit")
 NO_PRICE = Text(

@@ -1,4 +1,4 @@
-"""Modals for questions and feedback comments, and parsing of their submissions."""
+"""Modals for questions, and parsing of their submissions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ from bot.slack.ui.parts import Block, context, shortened, text_object
 
 ASK_ABOUT = "ask_about_message"
 ASK_ANYWHERE = "ask_anywhere"
-COMMENT = "feedback_comment"
 
 _QUESTION, _WHERE, _CHANNEL = "question", "where", "channel"
-_SHOW = "show_question"
 _MAX_QUESTION = 3_000
-MAX_COMMENT = 2_000
 _MAX_QUOTE = 1_200  # so that its JSON, non-ASCII characters included, stays within 3,000
 _MAX_METADATA = 3_000
 _MAX_SHOWN = 300
@@ -109,33 +106,6 @@ def ask_anywhere_modal(question: str = "") -> Block:
     """Return the global modal: the question, and where the answer goes, by default the DM."""
     where = _choice((words.IN_DM(), MODAL_ONLY_ME, ""), (words.IN_CHANNEL(), MODAL_CHANNEL, ""))
     return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
-
-
-def comment_modal(metadata: str, *, private: bool) -> Block:
-    """Return the modal that asks what was wrong; its submission returns `metadata`.
-
-    It says what admins read. Under a private answer they read the question only if its asker wants.
-    """
-    field = _text_field(words.COMMENT_HINT()) | {"max_length": MAX_COMMENT}
-    asked = {**_input(_QUESTION, words.COMMENT_LABEL(), field), "optional": True}
-    note = context(words.COMMENT_PRIVATE() if private else words.COMMENT_READERS()).block
-    modal = _modal(COMMENT, [asked, *([_show_question()] if private else []), note], metadata)
-    return modal | {
-        "title": text_object(words.COMMENT_TITLE()),
-        "submit": text_object(words.COMMENT_SUBMIT()),
-        "close": text_object(words.SKIP()),
-    }
-
-
-def comment_of(view: Mapping[str, Any]) -> str:
-    """Return the text of a submitted comment modal."""
-    return str(element(view, _QUESTION).get("value") or "")
-
-
-def shows_question(view: Mapping[str, Any]) -> bool:
-    """Return whether the person lets admins read the question of a private answer."""
-    state = view["state"]["values"].get(_SHOW, {}).get(_SHOW) or {}
-    return bool(state.get("selected_options"))
 
 
 def submission_of(view: Mapping[str, Any]) -> Submission:
@@ -234,12 +204,6 @@ def _question(initial: str = "") -> Block:
 
 def _instruction(hint: str) -> Block:
     return {**_input(_QUESTION, words.INSTRUCTION_LABEL(), _text_field(hint)), "optional": True}
-
-
-def _show_question() -> Block:
-    option = {"text": text_object(words.COMMENT_SHOW()), "value": _SHOW}
-    field = {"type": "checkboxes", "action_id": _SHOW, "options": [option]}
-    return {**_input(_SHOW, words.COMMENT_QUESTION(), field), "optional": True}
 
 
 def _text_field(hint: str) -> Block:

@@ -28,7 +28,6 @@ from bot.slack.ui.buttons import (
     AnswerButton,
     RunDetails,
     answer_buttons,
-    feedback_buttons,
     follow_up_buttons,
     footer,
     has_details,
@@ -270,12 +269,20 @@ def _answer_buttons(
     row = answer_buttons(
         request.id,
         None if is_line else _details(outcome),
-        [block for button in of_features for block in button.under(outcome, request)],
+        _of_features(of_features, outcome, request, in_rows=False),
         again=known and not (outcome.changed or is_line),
         share=request.private and not is_draft,
     )
-    blocks = (follow_ups, row, feedback_buttons(outcome.run_id))
-    return [_bare(block) for block in blocks if block]
+    rows = _of_features(of_features, outcome, request, in_rows=True)
+    return [_bare(block) for block in (follow_ups, row, *rows) if block]
+
+
+def _of_features(
+    buttons: Sequence[AnswerButton], outcome: Outcome, request: Request, *, in_rows: bool
+) -> list[Block]:
+    """Return the buttons of features under an answer, or those that have a row of their own."""
+    buttons = [button for button in buttons if (button.row is not None) is in_rows]
+    return [block for button in buttons for block in button.under(outcome, request)]
 
 
 def _follow_ups(outcome: Outcome) -> list[str]:

@@ -88,13 +88,6 @@ class ListedDecisions(Decisions):
         await self._listed(name).add([name])
 
     @override
-    async def change(
-        self, name: str, kind: type[M], change: Callable[[M | None], M | None]
-    ) -> None:
-        await super().change(name, kind, change)
-        await self._listed(name).add([name])
-
-    @override
     async def forget(self, name: str) -> None:
         await super().forget(name)
         await self._listed(name).remove([name])

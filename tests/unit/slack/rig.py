@@ -15,8 +15,6 @@ from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.audit import AuditEntry
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
-from bot.core.feedback import Feedback
-from bot.core.lessons import Lesson
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.schedule import Schedule
@@ -42,7 +40,6 @@ from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.store import (
     BudgetStore,
-    LessonStore,
     PauseSwitch,
     Position,
     Refusal,
@@ -51,7 +48,6 @@ from bot.store import (
     open_stores,
 )
 from bot.store.embedded import embedded_redis
-from bot.store.workspaces.lessons import Change
 
 
 @dataclass
@@ -62,7 +58,6 @@ class Mailbox:
     seen: set[str] = field(default_factory=set)
     withdrawn: list[tuple[str, str, str]] = field(default_factory=list)
     cancelled: list[tuple[str, str]] = field(default_factory=list)
-    feedback: list[Feedback] = field(default_factory=list)
     superseded: list[tuple[str, str]] = field(default_factory=list)
     begun: tuple[str, ...] = ()
     running: bool = True
@@ -149,14 +144,8 @@ class Mailbox:
             return False
         return await self.cancel(asked.thread_key, by)
 
-    async def save(self, feedback: Feedback) -> None:
-        self.feedback.append(feedback)
-
     async def asked_in(self, _run_id: str) -> list[Request]:
         return self.requests[-1:]
-
-    async def forget_lessons(self, *_: object) -> None:
-        """There are none."""
 
     async def forget_question(self, *_: object) -> None:
         """Nothing is kept."""
@@ -245,22 +234,6 @@ class Decisions:
 
     async def names(self, team: str) -> list[str]:
         return [name for name in self.kept if name.startswith(team)]
-
-
-class NoLessons(LessonStore):
-    """Nobody has said what was wrong with an answer."""
-
-    def __init__(self) -> None:
-        pass
-
-    async def latest(self, team: str, limit: int = 0) -> list[Lesson]:
-        return []
-
-    async def add(self, lesson: Lesson) -> None:
-        pass
-
-    async def change(self, team: str, name: str, change: Change) -> None:
-        pass
 
 
 @dataclass
@@ -367,8 +340,6 @@ async def wired(
     mailbox = Mailbox()
     in_memory: dict[str, Any] = {
         "threads": mailbox,
-        "feedback": mailbox,
-        "lessons": NoLessons(),
         "audit": mailbox,
         "budgets": NothingUsed(),
         "pause": NeverPaused(),

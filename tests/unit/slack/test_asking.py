@@ -16,6 +16,8 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.features.accounts.slack.messages import code_modal, link_modal, paste_modal
+from bot.features.feedback.comment_form import comment_form
+from bot.features.feedback.instructions_form import Draft, instructions_form
 from bot.features.memories.home import memory_blocks
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
@@ -32,7 +34,6 @@ from bot.slack.ui.modals import (
     About,
     ask_about_modal,
     ask_anywhere_modal,
-    comment_modal,
     task_modal,
 )
 from bot.slack.ui.outcome import render
@@ -494,7 +495,8 @@ def test_every_modal_is_one_that_slack_takes(locale):
             for task in TASKS.values():
                 accept_view(task_modal(task, about, quoted), "modal")
         accept_view(ask_anywhere_modal("x" * 9_000), "modal")
-        accept_view(comment_modal("{}", private=True), "modal")
+        accept_view(comment_form("{}", private=True), "modal")
+        accept_view(instructions_form(Draft(channel="C1", instructions="x" * 9_000)), "modal")
         accept_view(code_modal("notes", "N" * 30), "modal")
         accept_view(paste_modal("notes", "N" * 30, "https://bot.example/x"), "modal")
         accept_view(link_modal("N" * 30, "https://bot.example/x"), "modal")

@@ -19,8 +19,6 @@ from bot.core.errors import ConfigurationError
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import BOT_SCOPES
 from bot.features.server_questions.cards import INPUT_FORM
-from bot.slack.intake.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST, TRY_CASE
-from bot.slack.intake.home.lesson_list import LESSON
 from bot.slack.intake.manifest import (
     MANIFEST_FILE,
     as_yaml,
@@ -103,7 +101,8 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             "channel_settings",
             "personal_settings",
             INPUT_FORM,
-            LESSON_FORM,
+            "lesson_form",
+            "channel_instructions",
         )
     ]
     ours += [
@@ -125,10 +124,12 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             "keep_refreshed",
             "show_evidence",
             "evidence_page_next",
-            LESSON,
-            DISMISS,
-            SUGGEST,
-            TRY_CASE,
+            "choose_instructions",
+            "try_instructions",
+            "open_lesson",
+            "suggest_lesson",
+            "try_lesson_case",
+            "dismiss_lesson",
             "show_call",
             "admin_channel",
             "admin_pause",

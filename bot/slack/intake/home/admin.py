@@ -153,14 +153,6 @@ class Admin:
         await self._gate.channels.change(self._team, channel, wanted)
         log.info("Settings of channel %s changed by %s: %s", channel, person.id, changed)
 
-    async def add_instruction(self, user: str, channel: str, instruction: str) -> None:
-        """Add an instruction to those of a channel. Raises ValidationError if they are too long."""
-        person = await self._admin(user, "channel settings", channel)
-        (await self._gate.settings(channel)).with_instruction(instruction)
-        await self._record_change(person, "channel settings: instructions", channel)
-        await self._gate.channels.add_instruction(self._team, channel, instruction)
-        log.info("An instruction of channel %s was added by %s", channel, person.id)
-
     async def reset_channel(self, user: str, channel: str) -> None:
         """Reset a channel to the settings of bot.toml."""
         person = await self._admin(user, "channel settings reset", channel)

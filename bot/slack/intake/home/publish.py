@@ -16,7 +16,6 @@ from bot.slack.edge.tasks import (
 )
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.home.lessons import LessonDesk
 from bot.slack.intake.home.model_field import shown_model
 from bot.slack.intake.home.view import CHOICE, AdminView, home_view
 from bot.slack.intake.schedules import WorkspaceSchedules
@@ -47,7 +46,6 @@ class HomeTab:
     gate: AccessGate
     usage_of: UsageOf
     admin: Admin
-    lessons: LessonDesk
     schedules: WorkspaceSchedules
     messages: WaitingMessages
     preferences: PreferenceBook
@@ -91,7 +89,7 @@ class HomeTab:
         if board is None:
             return None
         sections = [block for part in self.parts for block in await part.admin_home(user)]
-        return replace(board, lessons=await self.lessons.listed(user), sections=sections)
+        return replace(board, sections=sections)
 
     async def refusal(self, user: str) -> str:
         """Return the reason why a person may not ask; "" if they may."""

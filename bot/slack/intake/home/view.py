@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.core.budgets import Budget, Pause
 from bot.core.schedule import Schedule
@@ -15,7 +15,6 @@ from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.home.lesson_list import LessonList, lesson_blocks
 from bot.slack.intake.workflow_step import WORKFLOW
 from bot.slack.ui import home_words, words
 from bot.slack.ui.buttons import with_confirmation
@@ -40,7 +39,6 @@ class AdminView:
     - `servers`: the MCP servers and their state.
     - `schedules`: the schedules of all people.
     - `changed`: ids of channels with settings of their own.
-    - `lessons`: answers that were rated bad, for this admin.
     - `sections`: those of features.
     """
 
@@ -50,7 +48,6 @@ class AdminView:
     servers: Sequence[ServerStatus]
     schedules: Sequence[Schedule]
     changed: Sequence[str] = ()
-    lessons: LessonList = field(default_factory=LessonList)
     sections: Sequence[Block] = ()
 
 
@@ -150,7 +147,6 @@ def _board(board: AdminView, pause: Pause | None, choice: str) -> list[Block]:
             "block_id": choice,
             "accessory": _channel_choice(),
         },
-        *lesson_blocks(board.lessons),
         *all_schedules(board.schedules),
         *board.sections,
         {"type": "actions", "elements": [_switch(pause)]},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.features.server_questions import listeners as server_questions
-from bot.runs.lessons import LessonIntake
 from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.listeners import (
     actions,
@@ -11,11 +10,9 @@ from bot.slack.intake.listeners import (
     approvals,
     channel_settings,
     commands,
-    feedback,
     functions,
     home,
     language,
-    lessons,
     mentions,
     messages,
     people,
@@ -39,12 +36,10 @@ def register(app: SlackApp, home_tab: HomeTab) -> None:
     actions.register(app)
     approvals.register(app)
     server_questions.register(app)
-    feedback.register(app, LessonIntake(app.requests, app.stores.lessons))
     functions.register(app)
     sharing.register(app)
     home.register(app, home_tab)
     personal_settings.register(app, home_tab)
-    lessons.register(app, home_tab)
     administration.register(app, home_tab.admin)
     channel_settings.register(app, home_tab)
     reactions.register(app)

@@ -1,0 +1,46 @@
+"""One case run for a trial, as `bot eval` runs cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from bot.app.run_setup import redis_and_stores
+from bot.core.errors import ConfigurationError
+from bot.evals.cases import Case
+from bot.evals.running import CHANNEL, run_case, separated
+from bot.model import Model
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.trials import CaseRun, TrialCase
+from bot.settings import Settings
+from bot.store import Decisions
+
+
+async def run_trial_case(
+    settings: Settings,
+    pins: Decisions,
+    case: TrialCase,
+    channel: ChannelSettings,
+    metered: Callable[[Model], Model],
+) -> CaseRun:
+    """Run a case once in a channel with these settings, on a temporary Redis, changing nothing. Its run
+    calls what `metered` makes of the model.
+
+    `pins` are the tools of MCP servers that the operator accepted. Raises ConfigurationError when
+    no case can be run.
+    """
+    separate = separated(settings).model_copy(update={"channels": {CHANNEL: channel}})
+    try:
+        made = Case.model_validate(
+            {"name": "trial", "question": case.question, "live": True, "expect": case.expected}
+        )
+    except ValidationError as error:
+        raise ConfigurationError(f"the case is not valid: {error.errors()[0]['msg']}") from None
+    async with (
+        redis_and_stores(separate, data_dir=None) as (_, stores),
+        stores.signals.listening(),
+    ):
+        result = await run_case(separate, replace(stores, mcp=pins), made, metered=metered)
+    return CaseRun(result.reasons, result.said, result.totals.cost)

@@ -1,0 +1,1 @@
+"""Ratings of answers, and instructions that admins try before they save them."""
