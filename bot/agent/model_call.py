@@ -9,14 +9,7 @@ from dataclasses import dataclass
 
 from bot.agent.builtin.complete_task import Draft
 from bot.agent.calls.hosted_steps import HostedSteps
-from bot.agent.events import (
-    Event,
-    ReasoningDelta,
-    ResultDelta,
-    TextDelta,
-    TextWithdrawn,
-    emit,
-)
+from bot.agent.events import Event, ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn, emit
 from bot.agent.interrupt import Interrupted
 from bot.agent.loop_deps import LoopDeps
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind

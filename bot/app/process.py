@@ -44,32 +44,22 @@ from bot.runs.watching import Observer
 from bot.settings import Settings, arm_failpoints, secret
 from bot.settings.checks import check_accounts
 from bot.slack.edge.client import clients_on, identify, slack_session, static_token
-from bot.slack.edge.people_and_channels import (
-    naming,
-)
-from bot.slack.edge.tasks import (
-    Background,
-)
+from bot.slack.edge.people_and_channels import naming
+from bot.slack.edge.tasks import Background
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.slack.intake.decisions import may_administer, may_ask, may_decide
-from bot.slack.intake.listeners.switched_off import tell_switched_off
 from bot.slack.intake.schedules import ScheduleListener, WorkspaceSchedules
+from bot.slack.intake.slack_part import tell_switched_off
 from bot.slack.intake.workflow_step import step_surfaces
-from bot.slack.message.message_metadata import (
-    EarlierAnswers,
-)
+from bot.slack.message.message_metadata import EarlierAnswers
 from bot.slack.message.open_run_message import RunMessages
-from bot.slack.message.repair import (
-    StatusSweep,
-)
+from bot.slack.message.repair import StatusSweep
 from bot.slack.message.streams import Streams
 from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
-from bot.slack.providers.messages import (
-    MessageReader,
-)
+from bot.slack.providers.messages import MessageReader
 from bot.slack.providers.scheduled_messages import SlackScheduledMessages
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.ui import words

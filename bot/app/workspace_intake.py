@@ -28,15 +28,9 @@ from bot.runs.queue.engine import Engine
 from bot.runs.queue.requests import Requests
 from bot.settings import Settings, secret
 from bot.settings.checks import unpriced_models
-from bot.slack.edge.client import (
-    DeadlineClient,
-    SlackApiWatch,
-)
+from bot.slack.edge.client import DeadlineClient, SlackApiWatch
 from bot.slack.edge.socket_mode import socket_mode
-from bot.slack.edge.tasks import (
-    Background,
-    EventRetries,
-)
+from bot.slack.edge.tasks import Background, EventRetries
 from bot.slack.edge.workspaces import (
     LOOK_SECONDS,
     OneWorkspace,
@@ -54,9 +48,7 @@ from bot.slack.intake.listeners import register
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
-from bot.slack.message.repair import (
-    Orphans,
-)
+from bot.slack.message.repair import Orphans
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores
 

@@ -15,12 +15,7 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
 from bot.app.accounts import open_accounts, personal_servers
-from bot.app.run_setup import (
-    budget_policy,
-    redis_and_stores,
-    response_deleter,
-    with_running_redis,
-)
+from bot.app.run_setup import budget_policy, redis_and_stores, response_deleter, with_running_redis
 from bot.cli.start import running_devs
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause

@@ -12,15 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from typing_extensions import override
 
-from bot.library.tracing.findings import (
-    Claim,
-    Finding,
-    Operand,
-    Operation,
-    Place,
-    Reason,
-    Verdict,
-)
+from bot.library.tracing.findings import Claim, Finding, Operand, Operation, Place, Reason, Verdict
 
 __all__ = [
     "Claim",

@@ -45,12 +45,7 @@ from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
 from bot.model.decoding import ResponseReader, read_object
-from bot.model.errors import (
-    from_body,
-    from_exception,
-    said_by_service,
-    stores_nothing,
-)
+from bot.model.errors import from_body, from_exception, said_by_service, stores_nothing
 from bot.model.traits import FORCING, ServerTraits
 from bot.model.types import ModelRequest, ModelResponse, Progress, TextPart
 

@@ -16,11 +16,7 @@ from bot.model import Model, ModelChoices, PriceList, ServerTraits
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import RunLoader
 from bot.runs.policy.access import Policy
-from bot.runs.policy.approval_hook import (
-    MayAdminister,
-    MayAsk,
-    MayDecide,
-)
+from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.estimates import CallEstimates

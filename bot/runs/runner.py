@@ -23,13 +23,7 @@ from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import bound_request
-from bot.core.errors import (
-    CorruptValue,
-    LeaseLost,
-    ModelError,
-    ModelErrorKind,
-    StoreUnavailable,
-)
+from bot.core.errors import CorruptValue, LeaseLost, ModelError, ModelErrorKind, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.findings import FigureCounts
 from bot.core.ids import new_id

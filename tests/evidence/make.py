@@ -33,15 +33,7 @@ from bot.services.sql_databases import DatabaseConfig, SqlDatabases
 from bot.settings import Settings
 from bot.testing import MemoryConversation, asked, run_tool
 from bot.testing.tools import with_memory
-from bot.toolkit import (
-    Canvases,
-    Conversation,
-    Databases,
-    Fetcher,
-    Page,
-    ThreadMessage,
-    WebSearch,
-)
+from bot.toolkit import Canvases, Conversation, Databases, Fetcher, Page, ThreadMessage, WebSearch
 from bot.web.fetching import WebFetcher
 
 HERE = Path(__file__).parent

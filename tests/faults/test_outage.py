@@ -15,12 +15,8 @@ from bot.core.errors import StoreUnavailable
 from bot.dev.model import finish
 from bot.dev.workspace import ADA
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.edge import (
-    tasks,
-)
-from bot.slack.edge.tasks import (
-    EventRetries,
-)
+from bot.slack.edge import tasks
+from bot.slack.edge.tasks import EventRetries
 from tests.support.deployment import Deployment, deployed
 from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process

@@ -11,9 +11,7 @@ import pytest
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.message import (
-    repair,
-)
+from bot.slack.message import repair
 from bot.slack.ui import words
 from bot.text.translation import reader
 from tests.faults.processes import environment, started

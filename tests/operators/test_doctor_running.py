@@ -17,9 +17,7 @@ from bot.dev.workspace import ADA, BEN, Workspace
 from bot.ops.doctor import Check, Level, examine_deployment
 from bot.runs.queue.engine import EngineOptions
 from bot.settings import Settings
-from bot.slack.message import (
-    repair,
-)
+from bot.slack.message import repair
 from bot.store import open_stores
 from tests.support.deployment import Deployment, configured
 from tests.support.redis_process import redis_process

@@ -21,10 +21,7 @@ from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
 from bot.dev.workspace import ADA, Workspace
-from bot.slack.edge.client import (
-    SlackApiWatch,
-    slack_clients,
-)
+from bot.slack.edge.client import SlackApiWatch, slack_clients
 from bot.store import open_stores
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.ports import free_port

@@ -16,9 +16,7 @@ from slack_sdk.signature import SignatureVerifier
 
 from bot.ops.doctor.refused import examine_refused
 from bot.slack.edge import http as events
-from bot.slack.edge.http import (
-    refusal_of,
-)
+from bot.slack.edge.http import refusal_of
 from bot.telemetry.log_privacy import shown
 from tests.operators.test_many_workspaces import place
 from tests.security.test_forged import over_http, still_answers

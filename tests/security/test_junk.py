@@ -20,9 +20,7 @@ import pytest
 from bot.dev.model import finish
 from bot.dev.workspace import ADA, BEN
 from bot.slack.edge.http import MAX_BODY
-from bot.slack.intake.press import (
-    ButtonPress,
-)
+from bot.slack.intake.press import ButtonPress
 from tests.security.test_boundaries import press
 from tests.security.test_forged import button, over_http, view
 from tests.support.deployment import Deployment, deployed

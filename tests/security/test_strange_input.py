@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, FakeFile
 from bot.slack.edge.text import clean
-from bot.slack.ui.tables import (
-    as_csv,
-)
+from bot.slack.ui.tables import as_csv
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

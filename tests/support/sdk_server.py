@@ -11,11 +11,7 @@ from typing import Annotated, Any
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.resolve import Elicit, Resolve
-from mcp.types import (
-    CallToolResult,
-    ResourceLink,
-    ToolAnnotations,
-)
+from mcp.types import CallToolResult, ResourceLink, ToolAnnotations
 from pydantic import BaseModel, Field
 
 RESERVED: list[str] = []

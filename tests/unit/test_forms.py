@@ -23,9 +23,7 @@ from bot.features.server_questions.forms import (
 )
 from bot.features.server_questions.questions import answer_of
 from bot.features.server_questions.terminal import answer_question
-from bot.slack.ui.approval import (
-    Shown,
-)
+from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, VISIT_PAGE
 
 

@@ -23,10 +23,7 @@ from bot.features.accounts import page_words as words
 from bot.features.accounts.account import ConnectError, ConnectFailure, Outcome
 from bot.features.accounts.oauth.addresses import CALLBACK, CLIENT_DOCUMENT, CONNECT, PROOF
 from bot.features.accounts.records import FLOW_SECONDS, digest_of
-from bot.slack.edge.install_flow import (
-    HEADERS,
-    page,
-)
+from bot.slack.edge.install_flow import HEADERS, page
 
 if TYPE_CHECKING:
     from bot.features.accounts.accounts import Accounts

@@ -31,9 +31,7 @@ from bot.runs.context.run_loader import ReadBefore
 from bot.runs.policy.access import Person
 from bot.runs.results.evidence_line import distinct, evidence_line
 from bot.slack.edge.client import TRANSPORT_ERRORS
-from bot.slack.edge.people_and_channels import (
-    ChannelMembership,
-)
+from bot.slack.edge.people_and_channels import ChannelMembership
 from bot.slack.edge.text import clean
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.ui.links import LinkGate

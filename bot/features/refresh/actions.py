@@ -24,9 +24,7 @@ from bot.runs.policy.access import Person
 from bot.runs.watching import Submit
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_definitive
 from bot.slack.edge.text import one_line
-from bot.slack.intake.press import (
-    ButtonPress,
-)
+from bot.slack.intake.press import ButtonPress
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.message.message_writer import MessageWriter, PostFence

@@ -22,13 +22,7 @@ from bot.features.server_questions.forms import (
     FormField,
     Question,
 )
-from bot.slack.ui.approval import (
-    Shown,
-    card_button,
-    decided_line,
-    plain,
-    section,
-)
+from bot.slack.ui.approval import Shown, card_button, decided_line, plain, section
 from bot.slack.ui.buttons import (
     ANSWER_NO,
     ANSWER_YES,
@@ -38,14 +32,7 @@ from bot.slack.ui.buttons import (
     with_label,
 )
 from bot.slack.ui.modals import FormErrors
-from bot.slack.ui.parts import (
-    Block,
-    Part,
-    context,
-    local_time,
-    shortened,
-    text_object,
-)
+from bot.slack.ui.parts import Block, Part, context, local_time, shortened, text_object
 
 INPUT_FORM = "input_form"
 

@@ -10,11 +10,7 @@ from bot.features.server_questions.cards import (
     opened_by,
     typed_answer,
 )
-from bot.slack.intake.press import (
-    ButtonPress,
-    Press,
-    Submitted,
-)
+from bot.slack.intake.press import ButtonPress, Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons
 

@@ -11,13 +11,7 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from mcp.types import (
-    CallToolResult,
-    ElicitRequest,
-    ElicitRequestParams,
-    ElicitResult,
-    TextContent,
-)
+from mcp.types import CallToolResult, ElicitRequest, ElicitRequestParams, ElicitResult, TextContent
 
 from bot.core.background import alongside
 from bot.features.server_questions.questions import NotAsked, answer_of, ask_for, question_of

@@ -7,9 +7,7 @@ import asyncio
 from bot.core.check import SECONDS, Check, warning
 from bot.core.errors import ConfigurationError, StoreError
 from bot.settings import Settings
-from bot.slack.edge.http import (
-    RefusedRequest,
-)
+from bot.slack.edge.http import RefusedRequest
 from bot.store import open_stores
 
 _FIX = {

@@ -15,9 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.core.errors import NotPermitted, SlackUnavailable
 from bot.runs.policy.access import Person, PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS, Identity, error_code
-from bot.slack.edge.payloads import (
-    SLACKBOT,
-)
+from bot.slack.edge.payloads import SLACKBOT
 from bot.slack.edge.text import NameOf, one_line
 from bot.text.translation import load_catalogue
 

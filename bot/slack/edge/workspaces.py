@@ -14,10 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from bot.core.errors import BotError
 from bot.slack.edge.client import Clients, Identity
-from bot.slack.edge.people_and_channels import (
-    ChannelMembership,
-    People,
-)
+from bot.slack.edge.people_and_channels import ChannelMembership, People
 from bot.slack.edge.status import ThreadStatus
 
 log = logging.getLogger(__name__)

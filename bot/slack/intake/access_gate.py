@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from bot.core.errors import NotPermitted
 from bot.runs.policy.access import Person, Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
-from bot.slack.edge.people_and_channels import (
-    People,
-)
+from bot.slack.edge.people_and_channels import People
 from bot.text.translation import reader
 
 

@@ -12,11 +12,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import SlackUnavailable
 from bot.core.request import Entry
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity
-from bot.slack.edge.payloads import (
-    SLACKBOT,
-    Event,
-    is_direct,
-)
+from bot.slack.edge.payloads import SLACKBOT, Event, is_direct
 from bot.slack.edge.text import clean, mentions, without_mention
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.ui.words import CALL_OFF_WORDS, GREETING_WORDS, STOP_WORDS, YES_WORDS

@@ -24,9 +24,7 @@ from bot.slack.edge.history import PACE, History, Message
 from bot.slack.edge.text import mentions
 from bot.slack.intake.intake import Intake
 from bot.slack.message import message_metadata
-from bot.slack.message.repair import (
-    Orphans,
-)
+from bot.slack.message.repair import Orphans
 from bot.store import CatchUpStore, CatchUpTurn
 
 log = logging.getLogger(__name__)

@@ -12,22 +12,28 @@ from bot.core.request import Entry, Request
 from bot.runs.audit_trail import refused
 from bot.runs.policy.access import PersonKind, Policy
 from bot.runs.policy.channels import ChannelSettings
-from bot.slack.edge.people_and_channels import (
-    People,
-)
-from bot.slack.intake.press import (
-    ButtonPress,
-)
-from bot.slack.ui import approval_words
-from bot.slack.ui.approval import (
-    Shown,
-    people,
-)
-from bot.slack.ui.approval_kinds import KINDS
+from bot.slack.edge.people_and_channels import People
+from bot.slack.intake.press import ButtonPress, Press
+from bot.slack.ui import approval_words, buttons
+from bot.slack.ui.approval import Shown, approval_modal, people
+from bot.slack.ui.approval_kinds import KINDS, VERDICTS
 from bot.store import Refusal
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
+
+
+def register(app: SlackApp) -> None:
+    """Listen to the buttons of approval cards.
+
+    A decision is stored before the press is acknowledged. The run then shows it on the card.
+    """
+    app.button(*VERDICTS)(app.decisions.press)
+
+    @app.button(buttons.SHOW_ALL)
+    async def show_all(press: Press) -> None:
+        _, approval = await app.decisions.approval_of(press)
+        await press.open(approval_modal(approval, app.identity.canvas_link))
 
 
 class ApprovalDecisions:

@@ -11,9 +11,11 @@ Slack may deliver an edit or a deletion before the message itself, whose deliver
 from __future__ import annotations
 
 import logging
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
@@ -23,9 +25,7 @@ from bot.core.request import RepeatReason, Request
 from bot.runs.queue.revisions import EditScope
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import mentions
-from bot.slack.intake.addressing import (
-    is_stop,
-)
+from bot.slack.intake.addressing import is_stop
 from bot.slack.ui import buttons, words
 from bot.slack.ui.parts import context
 from bot.text.redaction import redacted
@@ -45,6 +45,32 @@ _SECONDS = 3_600.0
 _TIMES = 5
 _UNDELIVERED_SECONDS = 900.0
 """The age up to which Slack may still deliver a message for the first time: it retries for six minutes."""
+
+
+def register(app: SlackApp) -> None:
+    """Listen to edits and deletions. Register it before other messages: the first listener wins."""
+    edits = Edits(app)
+
+    async def after_earlier(event: Event, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` after all earlier messages of the thread are stored."""
+        post = event.get("message") or event.get("previous_message") or {}
+        thread = post.get("thread_ts") or post.get("ts") or event.get("deleted_ts") or ""
+        line = app.thread_key(event["channel"], thread)
+        async with app.retries.turn(line, float(event.get("event_ts") or math.inf)):
+            pass  # released before `work`, in which an added mention takes the same lock
+        await work()
+
+    @app.bolt.event({"type": "message", "subtype": "message_changed"})
+    async def changed(event: Event, body: Event) -> None:
+        mark = f"{body['event_id']}:edit"
+        work = partial(after_earlier, event, partial(edits.changed, event, body["event_id"]))
+        await app.retries.run_in_order(mark, work, line=mark)
+
+    @app.bolt.event({"type": "message", "subtype": "message_deleted"})
+    async def deleted(event: Event, body: Event) -> None:
+        mark = f"{body['event_id']}:deletion"
+        work = partial(after_earlier, event, partial(edits.deleted, event))
+        await app.retries.run_in_order(mark, work, line=mark)
 
 
 class Edits:

@@ -16,21 +16,9 @@ from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
 from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
-from bot.slack.edge.payloads import (
-    Event,
-    action_token,
-    channel_beside,
-    is_direct,
-    is_of_a_person,
-)
+from bot.slack.edge.payloads import Event, action_token, channel_beside, is_direct, is_of_a_person
 from bot.slack.edge.text import mentions_from, question_from
-from bot.slack.intake.addressing import (
-    Addressing,
-    is_stop,
-    is_to_others,
-    is_yes,
-    may_be_request,
-)
+from bot.slack.intake.addressing import Addressing, is_stop, is_to_others, is_yes, may_be_request
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
 from bot.slack.ui import approval_words, words
@@ -42,6 +30,18 @@ from bot.text.translation import reader
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
+
+
+def register(app: SlackApp) -> None:
+    """Listen to mentions and messages: Slack sends both for a mention in a channel."""
+
+    @app.bolt.event("app_mention")
+    async def mentioned(event: Event, body: Event) -> None:
+        await app.intake.message(event, body["event_id"])
+
+    @app.bolt.event("message")
+    async def posted(event: Event, body: Event) -> None:
+        await app.intake.message(event, body["event_id"])
 
 
 class Intake:

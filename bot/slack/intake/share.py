@@ -10,9 +10,7 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy import budget_words
-from bot.slack.intake.press import (
-    ButtonPress,
-)
+from bot.slack.intake.press import ButtonPress
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.message.attachments import Attachments
 from bot.slack.message.message_writer import MessageWriter, PostFence

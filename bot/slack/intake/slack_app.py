@@ -6,6 +6,7 @@ Listeners do not acknowledge, and do not answer errors: `@app.button` and `@app.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,19 +14,17 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_bolt.response import BoltResponse
 
 from bot.core.errors import NotPermitted
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels
 from bot.runs.queue.requests import Requests
-from bot.slack.edge.people_and_channels import (
-    naming,
-)
-from bot.slack.edge.tasks import (
-    Background,
-    EventRetries,
-)
+from bot.runs.watching import Submit
+from bot.slack.edge.people_and_channels import naming
+from bot.slack.edge.tasks import Background, EventRetries
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.bolt_app import bolt_app
@@ -39,10 +38,16 @@ from bot.slack.ui import words
 from bot.slack.ui.buttons import AnswerButton
 from bot.slack.ui.modals import FormErrors, notice_modal
 from bot.store import Stores
+from bot.text.translation import speak
 
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+
+_SPOKEN_TO = {"app_home_opened", "app_context_changed", "agent_session_stopped"}
+"""Events after which the bot speaks to their person; `Intake` does it for messages to the bot."""
+_OTHERWISE = "en-US"
+_LOCALE_SECONDS = 1.0  # Slack waits three for a modal
 
 ButtonHandler = Callable[[Press], Awaitable[str | None]]
 """Handles a press. The sentence that it returns is told to the person alone; NotPermitted, too."""
@@ -80,7 +85,7 @@ class SlackApp:
         self.stores = stores
         self.record = stores.audit.append
         self.requests = requests
-        self.submit = requests.submit
+        self.submit: Submit = requests.submit
         self.background = background
         self.retries = retries
         self.answer_buttons = answer_buttons
@@ -96,6 +101,8 @@ class SlackApp:
         """What features add here."""
         self.refresh_home: Callable[[str], None] = lambda _user: None
         """Publishes the Home tab of a person again, soon; set when there is one."""
+        self.bolt.middleware(self._in_their_language)
+        self.bolt.event("user_change")(self._person_changed)
 
     def thread_key(self, channel: str, thread: str) -> str:
         """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
@@ -164,6 +171,37 @@ class SlackApp:
         await self.clients.writes.chat_postEphemeral(
             channel=channel, user=user, thread_ts=thread, text=sentence
         )
+
+    async def _in_their_language(
+        self,
+        body: Body,
+        context: AsyncBoltContext,
+        next_: Callable[[], Awaitable[BoltResponse]],
+    ) -> BoltResponse:
+        """Run the listeners of interactions in the language of their person.
+
+        Other events are not looked at, as most messages in a channel are not for the bot.
+        """
+        event, user = body.get("event"), context.user_id
+        is_spoken_to = user and (not event or event.get("type") in _SPOKEN_TO)
+        # Bolt runs the listener after this has returned, in the same task.
+        speak(await self._locale(user) if user and is_spoken_to else _OTHERWISE)
+        return await next_()
+
+    async def _locale(self, user: str) -> str:
+        try:
+            async with asyncio.timeout(_LOCALE_SECONDS):
+                return await self.people.locale(user)
+        except TimeoutError:
+            return _OTHERWISE
+
+    async def _person_changed(self, event: Body) -> None:
+        """Make a new name or role count at once; end what features do for a person who left."""
+        user = event["user"]
+        self.people.forget(user["id"])
+        if user.get("deleted"):
+            for part in self.parts:
+                await part.person_left(user["id"])
 
     async def _unhandled(self, body: Body) -> None:
         """Say that the feature of a button is switched off, as nothing listens to it."""

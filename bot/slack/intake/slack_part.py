@@ -5,15 +5,24 @@ The buttons that a feature puts under answers are `AnswerButton` in `bot.slack.u
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slack_sdk.errors import SlackApiError
+
+from bot.core.request import Request
 from bot.core.schedule import Schedule
+from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
+from bot.slack.ui import words
 from bot.slack.ui.parts import Block
+from bot.text.translation import load_catalogue, reader
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +69,16 @@ class SlackPart:
 
 SlackPartFor = Callable[["SlackApp"], SlackPart]
 """Makes the part of one workspace."""
+
+
+async def tell_switched_off(clients: Clients, request: Request) -> None:
+    """Tell the person who started a job that nothing does it; nobody else sees that."""
+    await load_catalogue(request.locale)
+    with reader(request.locale):
+        sentence = words.JOB_SWITCHED_OFF()
+    try:
+        await clients.writes.chat_postEphemeral(
+            channel=request.channel, user=request.user, text=sentence
+        )
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        log.warning("Nobody was told that a job is switched off: %s", type(error).__name__)

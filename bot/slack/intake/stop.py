@@ -8,12 +8,14 @@ others may be reacting to the question itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.runs.audit_trail import refused
+from bot.slack.intake.press import Press
 from bot.slack.ui import words
 from bot.slack.ui.buttons import STOP, Stops
 
@@ -23,6 +25,41 @@ if TYPE_CHECKING:
 STOP_REACTIONS = frozenset(
     {"x", "octagonal_sign", "no_entry", "no_entry_sign", "black_square_for_stop"}
 )
+
+
+def register(app: SlackApp) -> None:
+    """Listen to the Stop button of the bot, to reactions, and to Slack's own Stop button."""
+
+    @app.button(STOP)
+    async def stop(press: Press) -> str:
+        stops = Stops.read(press.value)
+        stopped = stops.channel == press.channel and await app.stop.stop(
+            stops.channel, stops.thread, press.user, request_id=stops.request_id
+        )
+        return "" if stopped else words.NOTHING_RUNS()
+
+    @app.bolt.event("reaction_added")
+    async def reaction_added(event: dict[str, Any], body: dict[str, Any]) -> None:
+        event_id = body["event_id"]
+        await app.retries.run_in_order(event_id, partial(app.stop.reacted, event), line=event_id)
+
+    @app.bolt.event("agent_session_stopped")
+    async def session_stopped(event: dict[str, Any], body: dict[str, Any]) -> None:
+        """Cancel the run: Slack stops only its own stream.
+
+        Apps that were made from an older manifest still have Slack's Stop button.
+        """
+        channel, thread = event["channel"], event.get("thread_ts")
+        if not (thread or channel.startswith("D")):  # would stop the runs of the whole channel
+            return
+        try:
+            stop = partial(app.stop.stop, channel, thread, event["user"])
+            await app.retries.run_in_order(body["event_id"], stop, line=body["event_id"])
+        except NotPermitted as refusal:  # then only Slack's own stream has stopped
+            notice = app.tell(channel, thread, event["user"], str(refusal))
+            app.background.start(notice, "ephemeral reply")
+        if thread:
+            app.background.start(app.status.end(channel, thread), "status of a stopped session")
 
 
 class StopAction:

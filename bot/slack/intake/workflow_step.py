@@ -25,9 +25,7 @@ from bot.core.request import Entry, Request
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.services.given_schema import given_model
 from bot.slack.edge.client import Clients, Identity, error_code
-from bot.slack.edge.people_and_channels import (
-    People,
-)
+from bot.slack.edge.people_and_channels import People
 from bot.slack.edge.text import cap, clean
 from bot.slack.message.approval_cards import Cards
 from bot.slack.ui import words

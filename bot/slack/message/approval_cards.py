@@ -15,10 +15,7 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Entry, Request
 from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_reason, is_ambiguous
-from bot.slack.edge.people_and_channels import (
-    ChannelMembership,
-    People,
-)
+from bot.slack.edge.people_and_channels import ChannelMembership, People
 from bot.slack.message import message_metadata
 from bot.slack.ui.approval_kinds import KINDS, ConnectLink, Drawing, no_connect_link
 from bot.slack.ui.parts import Part

@@ -18,36 +18,17 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, error_reason
-from bot.slack.edge.people_and_channels import (
-    People,
-)
+from bot.slack.edge.people_and_channels import People
 from bot.slack.edge.status import ThreadStatus
 from bot.slack.edge.text import NameOf
 from bot.slack.message.approval_cards import Cards
 from bot.slack.message.message_writer import MessageWriter, QuestionsOf, names_none
-from bot.slack.message.repair import (
-    is_above_cards,
-    leave_thread,
-    repair_duplicates,
-    withdraw,
-)
-from bot.slack.message.run_message import (
-    DoneReactions,
-    NoteStale,
-    ReadArtifact,
-    RunMessage,
-)
-from bot.slack.message.streams import (
-    LiveMessage,
-    Stream,
-    Streams,
-)
+from bot.slack.message.repair import is_above_cards, leave_thread, repair_duplicates, withdraw
+from bot.slack.message.run_message import DoneReactions, NoteStale, ReadArtifact, RunMessage
+from bot.slack.message.streams import LiveMessage, Stream, Streams
 from bot.slack.ui.approval_kinds import ConnectLink, no_connect_link
 from bot.slack.ui.buttons import AnswerButton, Stops
-from bot.slack.ui.progress import (
-    Progress,
-    progress_part,
-)
+from bot.slack.ui.progress import Progress, progress_part
 
 log = logging.getLogger(__name__)
 

@@ -24,9 +24,7 @@ from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, error_reason
 from bot.slack.edge.history import History, Message
-from bot.slack.edge.people_and_channels import (
-    People,
-)
+from bot.slack.edge.people_and_channels import People
 from bot.slack.edge.status import ThreadStatus
 from bot.slack.edge.workspaces import Workspaces
 from bot.slack.message import message_metadata

@@ -34,31 +34,20 @@ from bot.slack.edge.client import (
     is_definitive,
     is_rate_limited,
 )
-from bot.slack.edge.people_and_channels import (
-    with_names,
-)
+from bot.slack.edge.people_and_channels import with_names
 from bot.slack.edge.status import ThreadStatus
 from bot.slack.edge.text import NameOf
 from bot.slack.message.approval_cards import Cards
 from bot.slack.message.attachments import ATTEMPT_PAUSES, Attachments
 from bot.slack.message.message_writer import MessageWriter
-from bot.slack.message.repair import (
-    leave_thread,
-    withdraw,
-)
-from bot.slack.message.streams import (
-    LiveMessage,
-)
+from bot.slack.message.repair import leave_thread, withdraw
+from bot.slack.message.streams import LiveMessage
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import waiting_for_people_part
 from bot.slack.ui.buttons import AnswerButton, Stops
 from bot.slack.ui.outcome import DOCUMENT, render
 from bot.slack.ui.parts import Part, Rendered, Upload
-from bot.slack.ui.progress import (
-    Progress,
-    advance,
-    waiting_part,
-)
+from bot.slack.ui.progress import Progress, advance, waiting_part
 
 log = logging.getLogger(__name__)
 

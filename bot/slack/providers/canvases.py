@@ -12,12 +12,7 @@ from bot.core.failpoints import failpoint
 from bot.slack.edge.files import CANVAS, places_of
 from bot.slack.edge.text import clean, one_line
 from bot.slack.edge.workspaces import Slack
-from bot.slack.providers.channel_access import (
-    ReachableChannels,
-    for_the_model,
-    name_or,
-    only_once,
-)
+from bot.slack.providers.channel_access import ReachableChannels, for_the_model, name_or, only_once
 from bot.slack.providers.outbound_text import document
 from bot.slack.ui.markdown import blocks_of, plain_text
 from bot.text.invisible_text import exact

@@ -25,9 +25,7 @@ from bot.slack.edge.client import (
     is_ambiguous,
     is_rate_limited,
 )
-from bot.slack.edge.people_and_channels import (
-    Channel,
-)
+from bot.slack.edge.people_and_channels import Channel
 from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
 

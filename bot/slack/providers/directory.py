@@ -10,20 +10,11 @@ from typing import Any
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.runs.policy.access import PersonKind
-from bot.slack.edge.people_and_channels import (
-    person_from,
-)
+from bot.slack.edge.people_and_channels import person_from
 from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
-from bot.slack.providers.channel_access import (
-    ReachableChannels,
-    for_the_model,
-)
-from bot.slack.providers.messages import (
-    ChannelItems,
-    MessageReader,
-    MessageSearch,
-)
+from bot.slack.providers.channel_access import ReachableChannels, for_the_model
+from bot.slack.providers.messages import ChannelItems, MessageReader, MessageSearch
 from bot.toolkit.provided.conversation import ThreadMessage
 from bot.toolkit.provided.directory import ChannelEntry, PersonEntry, SearchResults, SharedFile
 

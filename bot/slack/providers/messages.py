@@ -13,9 +13,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.context import current_request
 from bot.slack.edge.client import Clients, error_code
 from bot.slack.edge.files import CANVAS
-from bot.slack.edge.people_and_channels import (
-    naming,
-)
+from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.text import clean, decode, one_line
 from bot.slack.edge.workspaces import Slack
 from bot.slack.message.message_contents import file_refs, said_in

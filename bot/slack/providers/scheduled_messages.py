@@ -14,14 +14,8 @@ from bot.core.failpoints import failpoint
 from bot.core.scheduled_message import ScheduledMessage
 from bot.slack.edge.client import is_ambiguous
 from bot.slack.providers import outbound_text
-from bot.slack.providers.channel_access import (
-    ReachableChannels,
-    for_the_model,
-    only_once,
-)
-from bot.slack.providers.messages import (
-    MessageReader,
-)
+from bot.slack.providers.channel_access import ReachableChannels, for_the_model, only_once
+from bot.slack.providers.messages import MessageReader
 from bot.slack.providers.waiting_messages import Waiting, WaitingMessages
 from bot.text.invisible_text import exact
 from bot.toolkit.provided.scheduled_messages import WaitingMessage

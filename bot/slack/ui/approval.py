@@ -22,14 +22,7 @@ from bot.slack.ui.arguments import (
 )
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, MAX_LABEL, SHOW_ALL, with_label
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.parts import (
-    Block,
-    Part,
-    context,
-    local_time,
-    shortened,
-    text_object,
-)
+from bot.slack.ui.parts import Block, Part, context, local_time, shortened, text_object
 from bot.text.locales import number
 from bot.text.redaction import redacted
 from bot.text.translation import Text, list_in_words, reader_locale, translated

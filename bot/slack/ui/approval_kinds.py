@@ -15,19 +15,11 @@ from bot.features.accounts.slack import words as account_card_words
 from bot.features.accounts.slack.cards import account_part, server_of, share_part
 from bot.features.server_questions.cards import input_part, pressed_answer
 from bot.slack.ui import approval_words, buttons
-from bot.slack.ui.approval import (
-    approval_part,
-    people,
-)
+from bot.slack.ui.approval import approval_part, people
 from bot.slack.ui.arguments import CanvasLink
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.parts import Part
-from bot.slack.ui.progress import (
-    Progress,
-    Step,
-    StepStatus,
-    plan,
-)
+from bot.slack.ui.progress import Progress, Step, StepStatus, plan
 from bot.text.redaction import redacted
 from bot.text.translation import Text
 

@@ -33,10 +33,7 @@ from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.markdown import (
-    safe_blocks,
-    streamable,
-)
+from bot.slack.ui.markdown import safe_blocks, streamable
 from bot.slack.ui.parts import Block, Part, context, shortened, written
 from bot.text.redaction import redacted
 from bot.text.translation import translated

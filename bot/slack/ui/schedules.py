@@ -11,14 +11,7 @@ from bot.slack.edge.text import unescape
 from bot.slack.ui import home_words, words
 from bot.slack.ui.buttons import with_confirmation, with_label
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.parts import (
-    Block,
-    context,
-    local_time,
-    shortened,
-    text_object,
-    universal_time,
-)
+from bot.slack.ui.parts import Block, context, local_time, shortened, text_object, universal_time
 
 CANCEL, CANCEL_MESSAGE = "cancel_schedule", "cancel_message"
 _MAX_FOR_ADMINS = 10  # a Home tab has at most 100 blocks

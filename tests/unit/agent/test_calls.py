@@ -7,19 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.agent.events import (
-    ToolEnded,
-    ToolsAcquired,
-    ToolStarted,
-)
+from bot.agent.events import ToolEnded, ToolsAcquired, ToolStarted
 from bot.core.outcome import RunStatus
-from bot.dev.model import (
-    Script,
-    call,
-    calls,
-    finish,
-    raw,
-)
+from bot.dev.model import Script, call, calls, finish, raw
 from tests.unit.agent.harness import ANSWER, Cheap, bench
 
 

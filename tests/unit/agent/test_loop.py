@@ -18,13 +18,7 @@ from bot.agent.events import (
 )
 from bot.agent.state import LoopState
 from bot.core.outcome import Rehearsal, RunStatus, StopReason
-from bot.dev.model import (
-    Script,
-    call,
-    calls,
-    finish,
-    text,
-)
+from bot.dev.model import Script, call, calls, finish, text
 from tests.unit.agent.harness import ANSWER, bench
 
 

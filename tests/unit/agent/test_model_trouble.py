@@ -7,10 +7,7 @@ import json
 import pytest
 
 from bot.agent import prompts
-from bot.agent.events import (
-    Recorded,
-    TextWithdrawn,
-)
+from bot.agent.events import Recorded, TextWithdrawn
 from bot.agent.prompts import CONTINUE
 from bot.agent.window import text_of
 from bot.core.answers import Answer

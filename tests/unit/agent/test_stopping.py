@@ -7,20 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.agent.events import (
-    Recorded,
-    RunEnded,
-    ToolEnded,
-    ToolStarted,
-    TurnStarted,
-)
+from bot.agent.events import Recorded, RunEnded, ToolEnded, ToolStarted, TurnStarted
 from bot.core.outcome import RunStatus, StopReason
-from bot.dev.model import (
-    Script,
-    call,
-    calls,
-    finish,
-)
+from bot.dev.model import Script, call, calls, finish
 from tests.unit.agent.harness import ANSWER, Bench, bench, with_interrupt
 
 

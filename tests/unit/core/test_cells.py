@@ -8,9 +8,7 @@ import io
 import pytest
 
 from bot.library.documents.spreadsheets import csv_file
-from bot.slack.ui.tables import (
-    as_csv,
-)
+from bot.slack.ui.tables import as_csv
 
 FORMULAS = [
     *(f"{sign}1+1" for sign in "=+-@＝＋－＠﹦﹢﹣﹫⁼⁺"),

@@ -10,16 +10,7 @@ import pytest
 from openai import AsyncOpenAI, BadRequestError
 from openai.types.responses import Response
 
-from bot.dev.model import (
-    Reply,
-    ResponsesServer,
-    Script,
-    call,
-    calls,
-    incomplete,
-    reasoning,
-    text,
-)
+from bot.dev.model import Reply, ResponsesServer, Script, call, calls, incomplete, reasoning, text
 from bot.dev.model.replies import Item
 
 

@@ -9,29 +9,12 @@ from typing import Any
 
 import pytest
 
-from bot.core.budgets import (
-    Account,
-    Budget,
-    Cap,
-    OverBudget,
-    Pause,
-    Spent,
-    accounts_of,
-)
+from bot.core.budgets import Account, Budget, Cap, OverBudget, Pause, Spent, accounts_of
 from bot.core.errors import ConfigurationError, NotPermitted
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry
-from bot.dev.model import (
-    ModelRequest,
-    Reply,
-    ResponsesServer,
-    Script,
-    call,
-    finish,
-    held,
-    text,
-)
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held, text
 from bot.model import Price
 from bot.runs.policy.budget_words import paused
 from bot.runs.policy.budgets import BudgetPolicy, Budgets

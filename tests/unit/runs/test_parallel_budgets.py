@@ -16,14 +16,7 @@ from bot.core.budgets import Account, Budget, Cap, Spent, accounts_of
 from bot.core.chain import Usage
 from bot.core.outcome import RunStatus, StopReason
 from bot.core.request import Request
-from bot.dev.model import (
-    ModelRequest,
-    Reply,
-    call,
-    calls,
-    finish,
-    held,
-)
+from bot.dev.model import ModelRequest, Reply, call, calls, finish, held
 from bot.dev.model.errors import model_not_found
 from bot.runs.policy.budgets import Budgets
 from bot.settings import ModelSettings

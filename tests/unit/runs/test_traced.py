@@ -18,15 +18,7 @@ from bot.core import failpoints
 from bot.core.audit import AuditKind
 from bot.core.findings import Findings, Verdict
 from bot.core.outcome import Outcome
-from bot.dev.model import (
-    ModelRequest,
-    Reply,
-    ResponsesServer,
-    Script,
-    ScriptBook,
-    call,
-    finish,
-)
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, ScriptBook, call, finish
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, tool

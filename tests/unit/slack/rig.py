@@ -29,10 +29,7 @@ from bot.runs.queue.revisions import EditScope, MessageVersions
 from bot.settings import Settings
 from bot.slack.edge.client import Clients, Identity, identify, slack_clients
 from bot.slack.edge.socket_mode import socket_mode
-from bot.slack.edge.tasks import (
-    Background,
-    EventRetries,
-)
+from bot.slack.edge.tasks import Background, EventRetries
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.questions import QuestionIntake

@@ -8,9 +8,7 @@ from bot.core.request import Request
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.record import Effect
 from bot.runs.surface import OpenSurface, Surface
-from bot.slack.edge.people_and_channels import (
-    naming,
-)
+from bot.slack.edge.people_and_channels import naming
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.streams import Streams
 from tests.unit.slack.rig import Post, Rig

@@ -16,9 +16,7 @@ from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.runs.policy.access import Policy
 from bot.runs.policy.waits import Waits
 from bot.slack.ui import approval_words, words
-from bot.slack.ui.approval import (
-    Shown,
-)
+from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, GO_WITHOUT, POST_IT, SHOW_ALL
 from bot.store import open_stores
 from bot.text.translation import reader

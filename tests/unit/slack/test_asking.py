@@ -30,12 +30,7 @@ from bot.slack.intake.home.personal_form import personal_form
 from bot.slack.intake.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.ui import buttons, modals, words
 from bot.slack.ui.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
-from bot.slack.ui.modals import (
-    About,
-    ask_about_modal,
-    ask_anywhere_modal,
-    task_modal,
-)
+from bot.slack.ui.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
 from bot.slack.ui.outcome import render
 from bot.text.translation import reader
 from bot.toolkit import Memory, MemoryScope

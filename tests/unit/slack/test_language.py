@@ -7,9 +7,7 @@ import json
 from bot.core.approvals import digest
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.slack.ui import approval_words, home_words, modals, words
-from bot.slack.ui.approval import (
-    Shown,
-)
+from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from bot.text.translation import Text, reader

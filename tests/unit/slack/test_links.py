@@ -11,10 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.markdown import (
-    safe_markdown,
-    streamable,
-)
+from bot.slack.ui.markdown import safe_markdown, streamable
 
 GOOD = "https://good.example/report?year=2026"
 GATE = LinkGate(frozenset({GOOD}))

@@ -9,9 +9,7 @@ import pytest
 from bot.core.errors import NotPermitted
 from bot.runs.policy.access import PersonKind, Policy
 from bot.slack.edge.client import Identity
-from bot.slack.edge.people_and_channels import (
-    person_from,
-)
+from bot.slack.edge.people_and_channels import person_from
 
 OURS, OTHER, ORGANISATION = "T1", "T2", "E1"
 IDENTITY = Identity(

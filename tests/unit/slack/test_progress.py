@@ -20,14 +20,7 @@ from bot.agent.events import (
 )
 from bot.slack.ui import words
 from bot.slack.ui.buttons import Stops
-from bot.slack.ui.progress import (
-    MAX_CARDS,
-    Progress,
-    advance,
-    progress_part,
-    status_line,
-    view_of,
-)
+from bot.slack.ui.progress import MAX_CARDS, Progress, advance, progress_part, status_line, view_of
 from bot.text.translation import Text, reader
 from tests.unit.slack.judge import accept
 

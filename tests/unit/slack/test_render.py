@@ -11,14 +11,8 @@ from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import RepeatReason
 from bot.runs.endings import explain
 from bot.slack.ui import words
-from bot.slack.ui.buttons import (
-    DETAILS,
-    RunDetails,
-    details_modal,
-)
-from bot.slack.ui.charts import (
-    native_chart,
-)
+from bot.slack.ui.buttons import DETAILS, RunDetails, details_modal
+from bot.slack.ui.charts import native_chart
 from bot.slack.ui.outcome import MAX_PARTS, render
 from bot.slack.ui.parts import Rendered
 from bot.text.translation import reader

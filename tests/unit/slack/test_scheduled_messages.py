@@ -12,9 +12,7 @@ from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.providers.messages import (
-    MessageReader,
-)
+from bot.slack.providers.messages import MessageReader
 from bot.slack.providers.scheduled_messages import SlackScheduledMessages
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores

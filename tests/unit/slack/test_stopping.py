@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.dev.workspace import ADA, BEN, GUS
-from bot.slack.intake.addressing import (
-    is_stop,
-)
+from bot.slack.intake.addressing import is_stop
 from bot.slack.ui import buttons, words
 from bot.text.translation import reader
 from tests.unit.slack.rig import Rig

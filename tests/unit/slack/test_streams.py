@@ -19,9 +19,7 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.dev.workspace import ADA
-from bot.slack.ui.markdown import (
-    streamable,
-)
+from bot.slack.ui.markdown import streamable
 from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import outcome
 from tests.unit.slack.scene import GENERAL, Thread, refuse_streams

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.slack.edge.tasks import (
-    OrderedLocks,
-)
+from bot.slack.edge.tasks import OrderedLocks
 
 
 class Line:

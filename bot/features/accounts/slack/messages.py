@@ -15,10 +15,7 @@ from bot.features.accounts.account import (
     ConnectFailure,
 )
 from bot.features.accounts.slack import words as words
-from bot.slack.ui.approval import (
-    plain,
-    section,
-)
+from bot.slack.ui.approval import plain, section
 from bot.slack.ui.buttons import (
     CONNECT_FROM_HOME,
     DISCONNECT,
@@ -29,13 +26,7 @@ from bot.slack.ui.buttons import (
     with_label,
 )
 from bot.slack.ui.links import escape_mrkdwn
-from bot.slack.ui.parts import (
-    Block,
-    Part,
-    context,
-    local_time,
-    text_object,
-)
+from bot.slack.ui.parts import Block, Part, context, local_time, text_object
 
 CODE, PASTE = "account_code", "account_address"
 """Callback ids of the modals."""

@@ -18,11 +18,7 @@ from bot.core.findings import EvidenceMode
 from bot.model import ModelChoices
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings, Confirm, DuringRun, Follow
-from bot.slack.edge.payloads import (
-    SLACKBOT,
-    chosen,
-    element,
-)
+from bot.slack.edge.payloads import SLACKBOT, chosen, element
 from bot.slack.intake.home.model_field import chosen_model, model_field
 from bot.slack.ui import approval_words, home_words, words
 from bot.slack.ui.modals import FormErrors

@@ -10,10 +10,7 @@ from bot.features.accounts.account import AccountView
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import Clients, Identity
-from bot.slack.edge.tasks import (
-    Background,
-    OrderedLocks,
-)
+from bot.slack.edge.tasks import Background, OrderedLocks
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.home.model_field import shown_model

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from bot.features.server_questions import listeners as server_questions
+from bot.slack.intake import answer_buttons, decisions, edits, intake, stop
 from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.listeners import (
-    actions,
     administration,
-    approvals,
     channel_settings,
     commands,
     functions,
     home,
-    language,
-    mentions,
-    messages,
-    people,
     personal_settings,
-    reactions,
-    sessions,
     sharing,
     shortcuts,
 )
@@ -27,14 +20,13 @@ from bot.slack.intake.slack_app import SlackApp
 
 def register(app: SlackApp, home_tab: HomeTab) -> None:
     """Register the listeners for everything that the manifest subscribes to, and those of features."""
-    language.register(app)
-    mentions.register(app)
-    people.register(app)
-    messages.register(app)
+    edits.register(app)
+    intake.register(app)
+    stop.register(app)
+    answer_buttons.register(app)
+    decisions.register(app)
     shortcuts.register(app, home_tab.preferences)
     commands.register(app, home_tab.admin)
-    actions.register(app)
-    approvals.register(app)
     server_questions.register(app)
     functions.register(app)
     sharing.register(app)
@@ -42,7 +34,5 @@ def register(app: SlackApp, home_tab: HomeTab) -> None:
     personal_settings.register(app, home_tab)
     administration.register(app, home_tab.admin)
     channel_settings.register(app, home_tab)
-    reactions.register(app)
-    sessions.register(app)
     for part in app.parts:
         part.register(app)

@@ -9,9 +9,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import SlackUnavailable
 from bot.slack.edge.client import TRANSPORT_ERRORS
-from bot.slack.edge.payloads import (
-    channel_beside,
-)
+from bot.slack.edge.payloads import channel_beside
 from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.home.view import PAUSE, RESUME, suggested_prompts
 from bot.slack.intake.press import Press

@@ -14,10 +14,7 @@ from bot.core.request import Entry
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import clean, decode
-from bot.slack.intake.press import (
-    Submitted,
-    open_modal,
-)
+from bot.slack.intake.press import Submitted, open_modal
 from bot.slack.intake.questions import Question, QuestionIntake
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.message.message_contents import file_refs, said_in

@@ -1,12 +1,7 @@
 """chat.*: posting, changing, deleting and scheduling messages."""
 
 from bot.dev.workspace.api.arguments import JsonList, JsonObject
-from bot.dev.workspace.api.methods.method import (
-    joined_channel,
-    method,
-    open_channel,
-    own_message,
-)
+from bot.dev.workspace.api.methods.method import joined_channel, method, open_channel, own_message
 from bot.dev.workspace.api.paging import page
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import SlackFault

@@ -1,7 +1,8 @@
-"""Buttons of the bot's messages: Stop, Retry, Regenerate, Go deeper, Details, and follow-ups."""
+"""Buttons under answers: Retry, Regenerate, Go deeper, Details, and follow-up questions."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 
@@ -13,14 +14,10 @@ from bot.core.request import Entry, RepeatReason
 from bot.slack.edge.client import error_code
 from bot.slack.intake.press import Press
 from bot.slack.intake.questions import Question
-from bot.slack.intake.retry import RetryButton
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons, words
-from bot.slack.ui.buttons import (
-    FollowUp,
-    RunDetails,
-    details_modal,
-)
+from bot.slack.ui.buttons import RETRY, FollowUp, RunDetails, details_modal, without_actions
+from bot.slack.ui.outcome import render
 
 log = logging.getLogger(__name__)
 
@@ -34,14 +31,6 @@ _AGAIN = {
 def register(app: SlackApp) -> None:
     """Listen to the buttons. Only the person who pressed sees why a press had no effect."""
     retry_button = RetryButton(app)
-
-    @app.button(buttons.STOP)
-    async def stop(press: Press) -> str:
-        stops = buttons.Stops.read(press.value)
-        stopped = stops.channel == press.channel and await app.stop.stop(
-            stops.channel, stops.thread, press.user, request_id=stops.request_id
-        )
-        return "" if stopped else words.NOTHING_RUNS()
 
     @app.button(*_AGAIN)
     async def again(press: Press) -> str:
@@ -94,3 +83,39 @@ def _follow_up(press: Press, team: str) -> Question:
         private=carried.private,
         suggested=True,
     )
+
+
+class RetryButton:
+    """Removal of the Retry button after a press, because a new message has the answer then."""
+
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+
+    async def take_away(self, press: Press) -> None:
+        """Remove the button from its message. Safe to repeat. Raises SlackApiError."""
+        if press.is_private:
+            await self._redraw(press)
+            return
+        message = press.body.get("message") or {}
+        if left := without_actions(message.get("blocks") or (), RETRY):
+            await self._app.clients.updates.chat_update(
+                channel=press.channel, ts=press.message, text=message.get("text") or "", blocks=left
+            )
+
+    async def _redraw(self, press: Press) -> None:
+        """Replace an ephemeral message without its button.
+
+        Slack does not send the content of ephemeral messages, so the outcome's last part, which
+        has the button, is rendered again.
+        """
+        found = await self._app.requests.answered(press.value)
+        if found is None:
+            await press.respond(delete_original=True)
+            return
+        request, outcome = found
+        last = (await asyncio.to_thread(render, outcome, request, self._app.answer_buttons)).parts[
+            -1
+        ]
+        await press.respond(
+            text=last.text, blocks=without_actions(last.blocks, RETRY), replace_original=True
+        )
