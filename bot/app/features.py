@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from bot.app.feature_packages import features_of_packages
 from bot.features import Feature, ServiceDeps
+from bot.features.accounts.feature import accounts
 from bot.features.evidence.feature import evidence
 from bot.features.feedback.feature import feedback
 from bot.features.memories.feature import memories
 from bot.features.refresh.feature import refresh
+from bot.features.server_questions.feature import server_questions
+from bot.mcp import Pins
+from bot.mcp.doors import PersonalServers, ServerQuestions
 from bot.runs.trials import RunCase
 from bot.settings import Settings
 from bot.slack.ui.buttons import AnswerButton
+from bot.store import Stores
+
+
+class McpDoors(TypedDict):
+    """What features add to MCP servers."""
+
+    personal: PersonalServers | None
+    questions: ServerQuestions | None
 
 
 def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequence[Feature]:
@@ -28,12 +41,37 @@ def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequenc
 
 def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[Feature, ...]:
     """List our own features."""
+    keys = settings.bot_encryption_keys
     return (
         refresh(),
         evidence(settings.evidence),
         memories(),
         feedback(run_case),
+        server_questions(),
+        accounts(
+            settings.personal_servers,
+            keys.get_secret_value() if keys else None,
+            settings.bot_public_url,
+        ),
     )
+
+
+def check_features(features: Sequence[Feature]) -> None:
+    """Raise ConfigurationError when a setting is missing that a feature needs."""
+    for feature in features:
+        if feature.check:
+            feature.check()
+
+
+def mcp_doors(features: Sequence[Feature], pins: Pins, stores: Stores | None = None) -> McpDoors:
+    """Return what features add to MCP servers; without `stores` these are only looked at."""
+    personal = (each.personal_servers for each in features if each.personal_servers)
+    questions = (each.server_questions for each in features if each.server_questions)
+    personal_servers = next(personal, None)
+    return {
+        "personal": personal_servers(pins, stores) if personal_servers else None,
+        "questions": next(questions, None),
+    }
 
 
 def services_of(features: Sequence[Feature], deps: ServiceDeps) -> dict[type, object]:

@@ -6,20 +6,19 @@ people install the app or connect accounts here, or when PORT is set. `bot worke
 it, because it often shares its environment with a `bot web` beside it. BOT_METRICS_PORT serves
 probes and metrics for every command; without it the metrics are on PORT. Both listen on all
 interfaces: the host's network decides who can reach them. If BOT_PUBLIC_URL is an address of this
-machine alone, the pages on which people connect accounts are on its port, on loopback.
+machine alone, the pages of features are on its port, on loopback.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from aiohttp import web
 
 from bot.core.errors import StoreUnavailable
-from bot.features.accounts.pages import AccountPages
 from bot.runs.queue.docket import live_workers
 from bot.runs.watching import Observer
 from bot.settings import Settings
@@ -45,7 +44,6 @@ class ProcessStatus:
         self.health = Health()
         self.slack_requests = SlackRequests(self.metrics.request_refused)
         self.install_pages = InstallPages()
-        self.account_pages = AccountPages()
         self._stores: Stores | None = None
 
     def use_stores(self, stores: Stores) -> None:
@@ -74,14 +72,17 @@ class ProcessStatus:
 
 @asynccontextmanager
 async def process_status(
-    settings: Settings, *, intake: bool, work: bool
+    settings: Settings, *, intake: bool, work: bool, pages: Sequence[web.RouteDef] = ()
 ) -> AsyncGenerator[ProcessStatus]:
-    """Serve the process's status over HTTP: alive at once, ready only when the caller says so.
+    """Serve the process's status over HTTP, and the `pages` of features: alive at once, ready only
+    when the caller says so.
 
     Raises ConfigurationError when a port is taken.
     """
     process = ProcessStatus()
-    port, metrics_port = _port(settings, intake=intake, work=work), settings.bot_metrics_port
+    here, public = (pages, ()) if settings.loopback_port is not None else ((), pages)
+    port = _port(settings, intake=intake, work=work, has_pages=bool(public))
+    metrics_port = settings.bot_metrics_port
     async with AsyncExitStack() as stack:
         exporting = telemetry(settings.otel_exporter_otlp_endpoint)
         process.observers += await stack.enter_async_context(exporting)
@@ -92,24 +93,22 @@ async def process_status(
             ]
             if settings.slack_client_id:
                 routes += process.install_pages.routes
-            if settings.personal_servers and settings.loopback_port is None:
-                routes += process.account_pages.routes
+            routes += public
             if metrics_port in (None, port):
                 routes.append(metrics_route(process.metrics_text))
             await stack.enter_async_context(http_server(routes, port=port, max_body=MAX_BODY))
         if metrics_port not in (None, port):
             routes = [*health_routes(process.health), metrics_route(process.metrics_text)]
             await stack.enter_async_context(http_server(routes, port=metrics_port))
-        if intake and settings.personal_servers and settings.loopback_port is not None:
-            pages, port = process.account_pages.routes, settings.loopback_port
-            await stack.enter_async_context(http_server(pages, port=port, host="127.0.0.1"))
+        if intake and here and settings.loopback_port is not None:
+            opened = http_server(here, port=settings.loopback_port, host="127.0.0.1")
+            await stack.enter_async_context(opened)
         yield process
 
 
-def _port(settings: Settings, *, intake: bool, work: bool) -> int | None:
+def _port(settings: Settings, *, intake: bool, work: bool, has_pages: bool) -> int | None:
     """Return the port for events and probes; None when the process does not listen on one."""
     over_http = settings.slack_app_token is None or settings.slack_client_id is not None
-    has_pages = bool(settings.personal_servers) and settings.loopback_port is None
     if not intake or (work and not over_http and not has_pages and settings.port is None):
         return None
     return DEFAULT_PORT if settings.port is None else settings.port

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import aiohttp
 
-from bot.app.accounts import account_store, encryption_box
 from bot.app.run_setup import response_deleter
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.features.accounts.slack.sign_in import SlackSignIn
-from bot.settings import SLACK, Settings, secret
+from bot.features import Feature
+from bot.settings import Settings, secret
 from bot.slack.edge.client import DeadlineClient
 from bot.slack.edge.install_flow import Flow, oauth_flow
-from bot.slack.edge.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
+from bot.slack.edge.installs import (
+    AppKeys,
+    InstallableApp,
+    InstalledWorkspaces,
+    Tokens,
+    Uninstaller,
+)
 from bot.slack.intake.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
 from bot.store.processes import Keyring
-from bot.store.sealed import SealedBox
+from bot.store.sealed import SealedBox, box_of
 from bot.store.workspaces.installs import InstallStore
-
-if TYPE_CHECKING:
-    from bot.features.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class OAuthApp:
 
     workspaces: InstalledWorkspaces
     flow: Flow
-    sign_in: SlackSignIn
+    app: InstallableApp
     uninstaller: Uninstaller
 
 
@@ -57,7 +58,8 @@ def token_box(settings: Settings, keyring: Keyring | None = None) -> SealedBox:
             "second for many. Unset one of them."
         )
     why = "`bot encryption-key` prints a key; it encrypts the tokens of all workspaces"
-    return encryption_box(settings, why, keyring)
+    keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
+    return box_of([key.strip() for key in keys.split(",")], keyring)
 
 
 def install_store(settings: Settings, stores: Stores) -> InstallStore:
@@ -65,22 +67,25 @@ def install_store(settings: Settings, stores: Stores) -> InstallStore:
     return InstallStore(stores.redis, settings.retention, token_box(settings, stores.keyring))
 
 
-async def reseal(settings: Settings, stores: Stores) -> None:
+async def reseal(settings: Settings, stores: Stores, features: Sequence[Feature]) -> None:
     """Encrypt everything stored with the key in use, so that old keys can retire."""
     await stores.audit.reseal()
     if settings.slack_client_id:
         await install_store(settings, stores).reseal()
-    if settings.personal_servers:
-        await account_store(settings, stores).reseal()
+    for feature in features:
+        if feature.sealed:
+            await feature.sealed.reseal(stores)
 
 
 @asynccontextmanager
-async def announcing_keys(settings: Settings, stores: Stores) -> AsyncGenerator[None]:
+async def announcing_keys(
+    settings: Settings, stores: Stores, features: Sequence[Feature]
+) -> AsyncGenerator[None]:
     """Announce the keys of this process while the body runs, and encrypt again what is stored when
     every process has a newer key, or another starts without it.
     """
     await stores.keyring.announce()
-    await reseal(settings, stores)
+    await reseal(settings, stores, features)
 
     async def announce() -> None:
         is_stale = False
@@ -89,7 +94,7 @@ async def announcing_keys(settings: Settings, stores: Stores) -> AsyncGenerator[
             try:
                 is_stale |= await stores.keyring.announce()
                 if is_stale:
-                    await reseal(settings, stores)
+                    await reseal(settings, stores, features)
                     is_stale = False
             except StoreUnavailable:
                 continue
@@ -108,42 +113,38 @@ def oauth_app(
     settings: Settings,
     stores: Stores,
     session: aiohttp.ClientSession,
-    accounts: Accounts | None,
+    features: Sequence[Feature],
 ) -> OAuthApp:
-    """Return the OAuth app, whose uninstallation also ends people's accounts.
+    """Return the OAuth app, whose uninstallation also ends what features hold elsewhere.
 
     Raises ConfigurationError when a setting is missing or wrong.
     """
     installs = install_store(settings, stores)
     why = "it is next to the client id on the app's Basic Information page"
     client_secret = secret(settings.slack_client_secret, "SLACK_CLIENT_SECRET", why)
-    app = AppKeys(settings.slack_client_id or "", client_secret)
+    keys = AppKeys(settings.slack_client_id or "", client_secret)
     base_url = settings.slack_api_url
     client = DeadlineClient(deadline=_DEADLINE, base_url=base_url, session=session)
-    tokens = Tokens(installs, app, client)
+    app, tokens = InstallableApp(keys, client), Tokens(installs, keys, client)
 
     async def forget(team: str) -> None:
-        if accounts:  # first: erasing deletes the tokens that are to be revoked
-            await accounts.ending.erase_team(team)
+        for feature in features:
+            if feature.ending:  # first: erasing deletes what is needed for it
+                await feature.ending.end_workspace(stores, team)
         await _forget(settings, stores, team)
 
     return OAuthApp(
         workspaces=InstalledWorkspaces(installs, tokens, session, base_url),
         flow=oauth_flow(
             installs,
-            app,
+            keys,
             client,
             scopes=manifest()["oauth_config"]["scopes"]["bot"],
-            authorize_url=_page_of_slack(base_url, "oauth/v2/authorize"),
+            authorize_url=app.page("oauth/v2/authorize"),
         ),
-        sign_in=SlackSignIn(app, client, _page_of_slack(base_url, "openid/connect/authorize")),
+        app=app,
         uninstaller=Uninstaller(installs, tokens, client, forget),
     )
-
-
-def _page_of_slack(api_url: str, path: str) -> str:
-    host = "https://slack.com/" if api_url == SLACK else api_url.removesuffix("api/")
-    return f"{host}{path}"
 
 
 async def _forget(settings: Settings, stores: Stores, team: str) -> None:

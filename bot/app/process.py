@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from bot.app.accounts import open_accounts
-from bot.app.features import all_features, answer_buttons
+from bot.app.features import all_features, answer_buttons, check_features
 from bot.app.http_server import process_status
 from bot.app.oauth import OAuthApp, announcing_keys, oauth_app, token_box
 from bot.app.run_setup import (
@@ -27,14 +26,12 @@ from bot.app.run_setup import (
     tool_catalogue,
 )
 from bot.app.tool_providers import bound_providers
-from bot.app.workspace_intake import check_signing, people_accounts, slack_intake
+from bot.app.workspace_intake import check_signing, slack_intake
 from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
-from bot.features import Feature
-from bot.features.accounts.account import AccountOwner
+from bot.features import Feature, ProcessDeps, ServiceDeps
 from bot.runs.context.artifacts import ThreadArtifacts
-from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
 from bot.runs.run_deps import Frontend
@@ -42,7 +39,6 @@ from bot.runs.runner import Runner
 from bot.runs.trials import CaseRun
 from bot.runs.watching import Observer
 from bot.settings import Settings, arm_failpoints, secret
-from bot.settings.checks import check_accounts
 from bot.slack.edge.client import clients_on, identify, slack_session, static_token
 from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background
@@ -71,7 +67,7 @@ from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
 
 if TYPE_CHECKING:
-    from bot.features.accounts.accounts import Accounts, MayPin
+    pass
 
 log = logging.getLogger(__name__)
 
@@ -90,22 +86,6 @@ async def one_workspace(settings: Settings, session: aiohttp.ClientSession) -> O
         session, static_token(_bot_token(settings)), base_url=settings.slack_api_url
     )
     return OneWorkspace(Slack.with_clients(clients, await identify(clients.reads)))
-
-
-def admins_of(single: OneWorkspace | None, policy: Policy) -> MayPin | None:
-    """Return whose listing of a personal server's tools may be pinned: that of admins.
-
-    Pins hold for all workspaces, so with several of them (`single` is None) only the operator pins.
-    """
-    if single is None:
-        return None
-    slack = single.slack
-
-    async def may_pin(owner: AccountOwner) -> bool:
-        is_here = owner.team == slack.identity.team
-        return is_here and await may_administer(slack.people, policy, owner.user)
-
-    return may_pin
 
 
 def _bot_token(settings: Settings) -> str:
@@ -137,10 +117,16 @@ async def bot(
     arm_failpoints(settings)
     if features is None:
         features = all_features(settings, partial(run_case, settings) if run_case else None)
+    check_features(features)
     _check_settings(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
         process = await stack.enter_async_context(
-            process_status(settings, intake=intake, work=work)
+            process_status(
+                settings,
+                intake=intake,
+                work=work,
+                pages=[route for feature in features for route in feature.pages],
+            )
         )
         for feature in features:
             process.metrics.include(feature.metrics)
@@ -155,19 +141,18 @@ async def bot(
         process.use_stores(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         await data_format.take_over(stores.redis)
-        await stack.enter_async_context(announcing_keys(settings, stores))
-        accounts = open_accounts(settings, stores, admins_of(single, settings.access))
-        if accounts:
-            stack.push_async_callback(accounts.close)
+        await stack.enter_async_context(announcing_keys(settings, stores, features))
         oauth: OAuthApp | None = None
         workspaces: Workspaces
         if single:
             workspaces = single
         else:
-            oauth = oauth_app(settings, stores, session, accounts)
+            oauth = oauth_app(settings, stores, session, features)
             workspaces = oauth.workspaces
-            if accounts and not accounts.takes_pasted:  # Slack sends browsers to https only
-                accounts.connecting.sign_in = oauth.sign_in
+        deps = ProcessDeps(stores, workspaces, settings.access, oauth.app if oauth else None)
+        for feature in features:
+            if feature.process:
+                await stack.enter_async_context(feature.process(deps))
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(
@@ -177,15 +162,12 @@ async def bot(
                     workspaces,
                     engine,
                     process.observers,
-                    accounts,
                     features,
                 )
             )
         if intake:
             await stack.enter_async_context(
-                slack_intake(
-                    settings, stores, workspaces, engine, process, oauth, accounts, features
-                )
+                slack_intake(settings, stores, workspaces, engine, process, oauth, features)
             )
         await stack.enter_async_context(alongside(watchdog.run(), name="loop watch"))
         await stack.enter_async_context(
@@ -208,7 +190,6 @@ def _check_settings(settings: Settings, *, intake: bool, work: bool) -> None:
         token_box(settings)
     else:
         _bot_token(settings)
-    check_accounts(settings)
     tool_catalogue(settings)
     if intake:
         check_signing(settings)
@@ -224,7 +205,6 @@ async def _working(
     workspaces: Workspaces,
     engine: Engine,
     observers: Sequence[Observer],
-    accounts: Accounts | None,
     features: Sequence[Feature],
 ) -> AsyncGenerator[None]:
     """Work on queued requests inside the context; drain the engine when it is left."""
@@ -236,16 +216,13 @@ async def _working(
                 stores,
                 observers=observers,
                 draining=engine.draining,
-                accounts=accounts,
                 features=features,
             )
         )
         artifacts = ThreadArtifacts(stores.artifacts)
         runners = PerWorkspace(
             workspaces,
-            lambda slack: _runner_in(
-                slack, stores, artifacts, make_runner, settings, accounts, features
-            ),
+            lambda slack: _runner_in(slack, stores, artifacts, make_runner, settings, features),
         )
 
         async def handle(request: Request, deaths: int) -> None:
@@ -327,7 +304,6 @@ def _runner_in(
     artifacts: ThreadArtifacts,
     make_runner: MakeRunner,
     settings: Settings,
-    accounts: Accounts | None,
     features: Sequence[Feature],
 ) -> Runner:
     """Return the runner of one workspace."""
@@ -348,10 +324,13 @@ def _runner_in(
         name_of=naming(slack.people, slack.access),
         note_stale=stores.stale_statuses.add,
         questions_of=partial(messages_answered, stores),
-        connect_link=(
-            people_accounts(settings, stores, slack, accounts).connect_link
-            if accounts
-            else no_connect_link
+        connect_link=next(
+            (
+                feature.connect_link(ServiceDeps(stores, slack))
+                for feature in features
+                if feature.connect_link
+            ),
+            no_connect_link,
         ),
         answer_buttons=answer_buttons(features),
     )

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from openai import AsyncOpenAI
 
@@ -20,17 +20,13 @@ from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
-from bot.app.accounts import open_accounts, personal_servers
-from bot.app.features import all_features, services_of
+from bot.app.features import all_features, check_features, mcp_doors, services_of
 from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
 from bot.features import Feature, ServiceDeps
-from bot.features.accounts.run_part import AccountsPart
-from bot.features.server_questions.asking import AskerQuestions
-from bot.features.server_questions.run_part import QuestionsPart
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
@@ -52,7 +48,7 @@ from bot.runs.watching import Observer
 from bot.services.artifact_services import artifact_services
 from bot.services.sql_databases import SqlDatabases
 from bot.settings import NO_MODEL, Settings, secret
-from bot.settings.checks import check_accounts, check_prices, check_tools
+from bot.settings.checks import check_prices, check_tools
 from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
@@ -62,9 +58,6 @@ from bot.toolkit.tool import Services
 from bot.web.fetching import WebFetcher
 from bot.web.tool_clients import BoundProvider, open_tool_clients
 from bot.web.web_search import ProviderWebSearch, WebSearchConfig
-
-if TYPE_CHECKING:
-    from bot.features.accounts.accounts import Accounts
 
 _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 
@@ -136,7 +129,6 @@ async def runner_factory(
     observers: Sequence[Observer] = (),
     metered: Callable[[Model], Model] | None = None,
     draining: asyncio.Event | None = None,
-    accounts: Accounts | None = None,
     providers: Sequence[BoundProvider] | None = None,
     features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[MakeRunner]:
@@ -153,7 +145,8 @@ async def runner_factory(
     """
     check_run_settings(settings)
     features = all_features(settings) if features is None else features
-    accounts = accounts or open_accounts(settings, stores)
+    check_features(features)
+    doors = mcp_doors(features, stores.mcp, stores)
     prices = settings.prices
     artifacts = ThreadArtifacts(stores.artifacts)
     estimates = CallEstimates(prices, settings.model.max_output_tokens)
@@ -166,12 +159,7 @@ async def runner_factory(
     await asyncio.to_thread(remove_abandoned_folders)
     async with (
         open_tool_clients(bound_providers(settings) if providers is None else providers) as clients,
-        open_mcp_servers(
-            settings.mcp_servers,
-            stores.mcp,
-            personal_servers(settings, stores.mcp, accounts),
-            AskerQuestions(),
-        ) as mcp,
+        open_mcp_servers(settings.mcp_servers, stores.mcp, **doors) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,
         alongside(_learn_windows(settings, client, prices), name="model windows"),
     ):
@@ -208,11 +196,7 @@ async def runner_factory(
                 traits=traits,
                 images=settings.model.images,
                 direct=settings.direct,
-                parts=(
-                    *(feature.run_part for feature in features if feature.run_part),
-                    QuestionsPart,
-                    partial(AccountsPart, accounts),
-                ),
+                parts=tuple(feature.run_part for feature in features if feature.run_part),
                 observers=tuple(observers),
                 dry_run=dry_run,
             )
@@ -291,7 +275,6 @@ def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
 def check_run_settings(settings: Settings) -> None:
     """Raise ConfigurationError when a setting that runs need is missing or wrong."""
     check_prices(settings)
-    check_accounts(settings)
     check_tools(settings, partial(is_tool_name, settings))
     _api_key(settings)
     if settings.web_search:

@@ -8,19 +8,14 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
-from bot.app.accounts import account_store, personal_servers, telling_changes
-from bot.app.features import answer_buttons
+from bot.app.features import answer_buttons, mcp_doors
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.core.errors import BotError
-from bot.features import Feature
-from bot.features.accounts.account import AccountChange
-from bot.features.accounts.slack.listeners import AccountListeners
-from bot.features.accounts.slack.people import PeopleAccounts
+from bot.features import Feature, IntakeDeps
 from bot.mcp import McpServers
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
@@ -43,7 +38,7 @@ from bot.slack.intake.bolt_app import workspace_router
 from bot.slack.intake.catch_up import CatchUp
 from bot.slack.intake.due_schedules import DueSchedules
 from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.home.publish import HomeTab, no_accounts
+from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.listeners import register
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_app import SlackApp
@@ -51,9 +46,6 @@ from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.repair import Orphans
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores
-
-if TYPE_CHECKING:
-    from bot.features.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 
@@ -66,13 +58,11 @@ async def slack_intake(
     engine: Engine,
     process: ProcessStatus,
     oauth: OAuthApp | None,
-    accounts: Accounts | None,
     features: Sequence[Feature],
 ) -> AsyncGenerator[None]:
     """Receive events, commands and clicks inside the context, over Socket Mode or HTTP.
 
-    Meanwhile, look for missed messages, submit scheduled questions, and let people connect
-    accounts.
+    Meanwhile, look for missed messages, submit scheduled questions, and do what features do.
     """
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
@@ -80,9 +70,7 @@ async def slack_intake(
         requests = Requests(stores, engine, process.observers)
 
         def slack_app(slack: Slack) -> SlackApp:
-            return make_slack_app(
-                settings, stores, slack, requests, background, retries, features, accounts
-            )
+            return make_slack_app(settings, stores, slack, requests, background, retries, features)
 
         apps = PerWorkspace(workspaces, slack_app)
         await stack.enter_async_context(
@@ -92,12 +80,17 @@ async def slack_intake(
         await stack.enter_async_context(_running_schedules(workspaces, apps))
         parts = run_in_each(workspaces.teams, partial(_run_parts, apps))
         await stack.enter_async_context(alongside(parts, name="features"))
-        if accounts:
-            await stack.enter_async_context(
-                _connecting_accounts(settings, stores, workspaces, apps, accounts)
-            )
-            stack.enter_context(process.account_pages.served_by(accounts))
+        deps = IntakeDeps(stores, partial(_parts_in, apps))
+        for feature in features:
+            if feature.intake:
+                await stack.enter_async_context(feature.intake(deps))
         yield
+
+
+async def _parts_in(apps: PerWorkspace[SlackApp], team: str) -> Sequence[SlackPart]:
+    """Return what features add to a workspace, () when the bot is no longer installed there."""
+    app = await apps.of(team)
+    return app.parts if app else ()
 
 
 async def _run_parts(apps: PerWorkspace[SlackApp], team: str) -> None:
@@ -120,32 +113,6 @@ async def _run_part(part: SlackPart) -> None:
             await asyncio.sleep(LOOK_SECONDS)
         else:
             return
-
-
-@asynccontextmanager
-async def _connecting_accounts(
-    settings: Settings,
-    stores: Stores,
-    workspaces: Workspaces,
-    apps: PerWorkspace[SlackApp],
-    accounts: Accounts,
-) -> AsyncGenerator[None]:
-    """Tell people of changes of their accounts, and erase those of people who have left."""
-
-    async def on_change(change: AccountChange) -> None:
-        log.info("An account at %s: %s", change.server, change.outcome)
-        if accounts_here := _accounts_of(await apps.of(change.team)):
-            await accounts_here.changes.tell(change)
-
-    async def look_for_leavers(team: str) -> None:
-        if accounts_here := _accounts_of(await apps.of(team)):
-            await accounts_here.people.erase_of_people_who_left()
-
-    async with (
-        telling_changes(settings, stores, accounts, on_change),
-        alongside(run_in_each(workspaces.teams, look_for_leavers), name="people who left"),
-    ):
-        yield
 
 
 @asynccontextmanager
@@ -266,7 +233,6 @@ def make_slack_app(
     background: Background,
     retries: EventRetries,
     features: Sequence[Feature],
-    accounts: Accounts | None = None,
 ) -> SlackApp:
     """Return a workspace, with everything that people can do with the bot there."""
     app = SlackApp(
@@ -280,30 +246,14 @@ def make_slack_app(
         answer_buttons=answer_buttons(features),
         signing_secret=_signing_secret(settings),
     )
-    people = people_accounts(settings, stores, slack, accounts) if accounts else None
-    home_tab = _home_tab(settings, app, people)
+    home_tab = _home_tab(settings, app, features)
     app.refresh_home = home_tab.refresh
     app.parts += [feature.slack_part(app) for feature in features if feature.slack_part]
-    if people:
-        app.parts.append(AccountListeners(people, app, home_tab.schedules.connected))
     register(app, home_tab)
     return app
 
 
-def _accounts_of(app: SlackApp | None) -> AccountListeners | None:
-    parts = app.parts if app else ()
-    return next((part for part in parts if isinstance(part, AccountListeners)), None)
-
-
-def people_accounts(
-    settings: Settings, stores: Stores, slack: Slack, accounts: Accounts
-) -> PeopleAccounts:
-    """Return the personal accounts of a workspace."""
-    store = account_store(settings, stores)
-    return PeopleAccounts(slack, accounts, store.owners, stores.audit.append)
-
-
-def _home_tab(settings: Settings, app: SlackApp, people: PeopleAccounts | None) -> HomeTab:
+def _home_tab(settings: Settings, app: SlackApp, features: Sequence[Feature]) -> HomeTab:
     stores, gate = app.stores, app.gate
     budgets = budget_policy(settings, stores)
     schedules = WorkspaceSchedules(app.team, stores.schedules, app.clients)
@@ -312,9 +262,7 @@ def _home_tab(settings: Settings, app: SlackApp, people: PeopleAccounts | None) 
         gate,
         one_of_many=settings.slack_client_id is not None,
         budgets=budgets,
-        servers=McpServers(
-            settings.mcp_servers, stores.mcp, personal=personal_servers(settings, stores.mcp)
-        ),
+        servers=McpServers(settings.mcp_servers, stores.mcp, **mcp_doors(features, stores.mcp)),
         schedules=schedules,
         tools=Counter(tool.group for tool in catalogue.tools),
         is_tool=partial(is_tool_name, settings),
@@ -334,6 +282,5 @@ def _home_tab(settings: Settings, app: SlackApp, people: PeopleAccounts | None) 
         schedules=schedules,
         messages=WaitingMessages(app.team, app.clients, stores.scheduled_messages),
         preferences=PreferenceBook(stores.preferences),
-        accounts_of=people.views if people else no_accounts,
         parts=app.parts,
     )

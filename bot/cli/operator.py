@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
-from bot.app.accounts import open_accounts, personal_servers
+from bot.app.features import all_features, mcp_doors
 from bot.app.run_setup import budget_policy, redis_and_stores, response_deleter, with_running_redis
 from bot.cli.start import running_devs
 from bot.core.audit import AuditEntry, AuditKind
@@ -31,7 +31,6 @@ from bot.settings import Settings, arm_failpoints
 from bot.store import Erased, Stores, data_format
 from bot.store.embedded import rewrite_append_only_file
 from bot.store.pools import host_of
-from bot.text.counting import counted
 
 OPERATOR = "the operator"
 _DELETE_PAUSES = (0.5, 2.0)  # seconds between attempts to delete responses
@@ -94,7 +93,7 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
     async with (
         open_stored(settings, needed=False) as stores,
         open_mcp_servers(
-            settings.mcp_servers, stores.mcp, personal_servers(settings, stores.mcp)
+            settings.mcp_servers, stores.mcp, **mcp_doors(all_features(settings), stores.mcp)
         ) as servers,
     ):
         if accept and accept not in settings.mcp_servers:
@@ -214,7 +213,8 @@ async def erase_lines(
     arm_failpoints(settings)
     await record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
-        ended, later = await _end_accounts(settings, requests.stores, user) if user else (0, 0)
+        # First of all: what is erased afterwards is needed for it.
+        ended = await _end_elsewhere(settings, requests.stores, user) if user else []
         erased = await _erased(requests, user, thread, wait)
         held = await _without_responses(response_deleter(settings, requests.stores))
         is_rewritten = settings.redis_url is not None or await rewrite_append_only_file(
@@ -226,16 +226,7 @@ async def erase_lines(
             f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, "
             f"and {len(erased.responses - held):,} responses at the model service."
         ]
-    if ended:
-        lines.append(
-            f"Deleted the access to {counted(ended, 'account')} of theirs, and had the servers "
-            "withdraw it where they can."
-        )
-    if later:
-        lines.append(
-            f"! The servers of {counted(later, 'erased account')} do not answer, so the access there is "
-            "not withdrawn yet. A running bot tries again for a day; run this again to check."
-        )
+    lines += ended
     if erased.busy:
         busy = ", ".join(sorted(erased.busy))
         lines.append(
@@ -259,20 +250,10 @@ async def erase_lines(
     return lines
 
 
-async def _end_accounts(settings: Settings, stores: Stores, user: str) -> tuple[int, int]:
-    """Delete and revoke the personal accounts of a person in all workspaces. Return how many, and how
-    many of all erased accounts are to be revoked later.
-
-    First of all: what is erased afterwards holds the tokens that are to be revoked.
-    """
-    if (accounts := open_accounts(settings, stores)) is None:
-        return 0, 0
-    try:
-        owners = await stores.erasure.account_owners(user)
-        ended = sum([await accounts.ending.erase(each) for each in owners])
-        return ended, await accounts.revocations.nameless()
-    finally:
-        await accounts.close()
+async def _end_elsewhere(settings: Settings, stores: Stores, user: str) -> list[str]:
+    """End what features hold of a person elsewhere. Return lines about it."""
+    ending = [feature.ending for feature in all_features(settings) if feature.ending]
+    return [line for each in ending for line in await each.end_person(stores, user)]
 
 
 async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Erased:

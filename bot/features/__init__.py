@@ -13,17 +13,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # settings import the settings of a room, and nothing that these import
+    from contextlib import AbstractAsyncContextManager
+
+    from aiohttp.web import RouteDef
     from prometheus_client.registry import Collector
 
     from bot.core.check import Check
+    from bot.mcp.doors import PersonalServers, ServerQuestions
+    from bot.mcp.pins import Pins
+    from bot.runs.policy.access import Policy
     from bot.runs.queue.engine import Handle
     from bot.runs.run_deps import RunDeps
     from bot.runs.run_parts import RunPartFor
-    from bot.slack.edge.workspaces import Slack
-    from bot.slack.intake.slack_part import SlackPartFor
+    from bot.slack.edge.installs import InstallableApp
+    from bot.slack.edge.workspaces import Slack, Workspaces
+    from bot.slack.intake.slack_part import SlackPart, SlackPartFor
+    from bot.slack.ui.approval_kinds import ConnectLink
     from bot.slack.ui.buttons import AnswerButton
     from bot.store import Stores
 
@@ -43,6 +51,51 @@ class ServiceDeps:
     slack: Slack | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessDeps:
+    """What features work with in a process of the bot.
+
+    `app` is the app that many workspaces install, None where the bot serves one.
+    """
+
+    stores: Stores
+    workspaces: Workspaces
+    policy: Policy
+    app: InstallableApp | None
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeDeps:
+    """What features work with in a process that listens to Slack; `parts_in` returns what features
+    add to a workspace."""
+
+    stores: Stores
+    parts_in: Callable[[str], Awaitable[Sequence[SlackPart]]]
+
+
+class Ending(Protocol):
+    """What a feature ends outside the stores before somebody's data are erased there."""
+
+    async def end_person(self, stores: Stores, user: str) -> list[str]:
+        """End what is of a person. Return what the operator is told; a line that begins with ! says
+        what is left."""
+
+    async def end_workspace(self, stores: Stores, team: str) -> None:
+        """End what is of a workspace that has removed the bot."""
+
+
+class Sealed(Protocol):
+    """What a feature stores encrypted; `sealed` is a word for it."""
+
+    sealed: str
+
+    async def reseal(self, stores: Stores) -> None:
+        """Encrypt everything with the first key, so that the others can be retired."""
+
+    async def on_old_keys(self, stores: Stores) -> Sequence[str]:
+        """Return the names of what is not encrypted with the first key."""
+
+
 ServiceFor = Callable[[ServiceDeps], object | None]
 """Makes a service for tools; None where it cannot be had, and then no tool that needs it is offered."""
 
@@ -56,6 +109,13 @@ class Feature:
     - `jobs`: work that people start with a button, done by a worker in their name.
     - `slack_part`: what it adds to a workspace: listeners, sections of the Home tab, due schedules.
     - `buttons`: its buttons under answers.
+    - `check`: raises ConfigurationError where a setting is missing that it needs.
+    - `process`, `intake`: contexts in which each process of the bot runs, and each that listens.
+    - `pages`: its HTTP routes, on the port of the public address.
+    - `ending`, `sealed`: what it ends before data are erased, and what it stores encrypted.
+    - `personal_servers`: reaches MCP servers at which each person has an account; without stores they
+      can only be looked at.
+    - `server_questions`: puts questions of MCP servers to people.
     - `checks`: its lines in `bot doctor`.
     - `metrics`: its metrics, made with `registry=None`.
     """
@@ -66,5 +126,14 @@ class Feature:
     jobs: JobsFor | None = None
     slack_part: SlackPartFor | None = None
     buttons: tuple[AnswerButton, ...] = ()
+    check: Callable[[], None] | None = None
+    process: Callable[[ProcessDeps], AbstractAsyncContextManager[None]] | None = None
+    intake: Callable[[IntakeDeps], AbstractAsyncContextManager[None]] | None = None
+    pages: Sequence[RouteDef] = ()
+    ending: Ending | None = None
+    sealed: Sealed | None = None
+    personal_servers: Callable[[Pins, Stores | None], PersonalServers] | None = None
+    server_questions: ServerQuestions | None = None
     checks: ChecksFor | None = None
+    connect_link: Callable[[ServiceDeps], ConnectLink] | None = None
     metrics: tuple[Collector, ...] = ()

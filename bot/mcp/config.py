@@ -166,6 +166,11 @@ class McpServer(BaseModel):
         return fnmatchcase(server, allowed) or allowed.startswith(f"{server}__")
 
 
+def label_of(server: str) -> str:
+    """Return the name of a server for people: "notion" is Notion."""
+    return " ".join(server.replace("_", " ").replace("-", " ").split()).title() or server
+
+
 def is_loopback(host: str) -> bool:
     """Return whether `host` is this machine, by a name or address that nobody can redirect."""
     return host in ("localhost", "127.0.0.1", "::1")

@@ -25,22 +25,6 @@ def check_prices(settings: Settings) -> None:
         )
 
 
-def check_accounts(settings: Settings) -> None:
-    """Raise ConfigurationError when people cannot connect their accounts to an MCP server."""
-    for name in settings.personal_servers:
-        key = f'mcpServers.{name}: account = "person"'
-        if settings.bot_encryption_keys is None:
-            raise ConfigurationError(
-                f"{key} needs BOT_ENCRYPTION_KEYS, which encrypts people's tokens: "
-                "`bot encryption-key` prints a key."
-            )
-        if settings.bot_public_url is None:
-            raise ConfigurationError(
-                f"{key} needs BOT_PUBLIC_URL, to which browsers come back: https://…, or "
-                "http://127.0.0.1:PORT while you try the bot on your machine."
-            )
-
-
 def check_tools(settings: Settings, is_tool: Callable[[str], bool]) -> None:
     """Raise ConfigurationError when a channel allows tools that do not exist."""
     for key, each in settings.channels.items():

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.features.accounts.account import AccountOwner
 from bot.store.connection import PREFIX, QUARANTINE, Connection
 from bot.store.leases import Leases
 from bot.store.threads.mailbox import mailbox_keys
@@ -112,15 +111,10 @@ class Erasure:
             if is_theirs and name.thread not in busy and not await self._has_requests(name.thread):
                 await self._redis.call("DEL", name.key)
 
-    async def account_owners(self, user: str) -> list[AccountOwner]:
-        """Return the person in each workspace where they have personal accounts, or had some that
-        are not revoked yet."""
-        families = ("account", "account-pending", "account-revocation")
-        found = [each.parts async for each in self._names() if each.family in families]
-        return [
-            AccountOwner(team, user)
-            for team in {parts[0] for parts in found if parts[1:2] == (user,)}
-        ]
+    async def teams_with(self, families: Collection[str], user: str) -> set[str]:
+        """Return the workspaces in which keys of these families are of `user`."""
+        found = [name.parts async for name in self._names() if name.family in families]
+        return {parts[0] for parts in found if parts[1:2] == (user,)}
 
     async def thread(self, thread_key: str) -> Erased:
         """Erase all data of a thread, and of the threads that were given its exchanges."""

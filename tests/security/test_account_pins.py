@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp.types import Tool as Listed
 from mcp.types import ToolAnnotations, ToolExecution
 
-from bot.app.process import admins_of, one_workspace
+from bot.app.process import one_workspace
 from bot.cli.operator import mcp_lines
 from bot.core.errors import ToolError
 from bot.dev.workspace import ADA, BEN, EVE, GUS, Workspace
 from bot.features.accounts.account import AccountOwner
+from bot.features.accounts.service import admins_of
 from bot.mcp import McpServers
 from bot.mcp.pins import ServerPins, ToolFacts
 from bot.runs.policy.access import Policy
 from bot.settings import Settings
 from bot.slack.edge.client import slack_session
+from bot.slack.edge.workspaces import Workspaces
 from bot.store import Stores
 from tests.support.accounts import ANNA, Connecting, acting, connecting, listing, run, servers_of
 from tests.support.accounts import BEN as MALLORY
@@ -203,4 +205,4 @@ async def test_only_admins_of_the_one_workspace_pin() -> None:
         for user, expected in ((ADA, True), (BEN, False), (GUS, False), (EVE, False)):
             assert await may_pin(AccountOwner(ws.team_id, user)) is expected
         assert not await may_pin(AccountOwner("T0OTHER", ADA))
-    assert admins_of(None, Policy()) is None
+        assert admins_of(cast("Workspaces", None), Policy()) is None

@@ -9,12 +9,12 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 
-from bot.app.accounts import open_accounts, telling_changes
 from bot.core.context import RequestContext, bound_request
 from bot.features.accounts.account import AccountChange, AccountOwner, Whom
 from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.connections import AccountServers
 from bot.features.accounts.pages import AccountPages
+from bot.features.accounts.service import AccountService
 from bot.mcp import McpServer, McpServers, open_mcp_servers
 from bot.settings import Settings
 from bot.store import Stores
@@ -86,8 +86,7 @@ async def connecting(
     async def may_pin(owner: AccountOwner) -> bool:
         return owner in admins
 
-    accounts = open_accounts(settings, stores, may_pin)
-    assert accounts is not None
+    accounts = service_of(settings).accounts(stores, may_pin)
     place = Connecting(settings, accounts, notes, port)
 
     async def tell(change: AccountChange) -> None:
@@ -99,6 +98,14 @@ async def connecting(
         with pages.served_by(accounts):
             yield place
     await accounts.close()
+
+
+def service_of(settings: Settings) -> AccountService:
+    """The feature's service with these settings."""
+    keys = settings.bot_encryption_keys
+    public_url = settings.bot_public_url
+    servers = settings.personal_servers
+    return AccountService(servers, keys.get_secret_value() if keys else None, public_url)
 
 
 def servers_of(place: Connecting, stores: Stores) -> tuple[McpServers, AccountServers]:
@@ -117,7 +124,7 @@ async def listing(place: Connecting, stores: Stores) -> AsyncGenerator[McpServer
 
     servers, accounts = place.settings.mcp_servers, place.accounts
     async with (
-        telling_changes(place.settings, stores, accounts, note),
+        service_of(place.settings).telling_changes(stores, accounts, note),
         open_mcp_servers(
             servers, stores.mcp, AccountServers(servers, stores.mcp, accounts)
         ) as opened,

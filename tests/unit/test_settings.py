@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 
+from bot.app.features import all_features, check_features
 from bot.core.budgets import Cap
 from bot.core.errors import ConfigurationError
 from bot.mcp import McpServer
 from bot.settings import Settings, load_settings
-from bot.settings.checks import check_accounts
 
 ENVIRONMENT = [name.upper() for name in Settings.model_fields]
 
@@ -329,7 +329,7 @@ def test_personal_accounts_need_a_key_and_an_address(
     monkeypatch.setenv("BOT_ENCRYPTION_KEYS", Fernet.generate_key().decode())
     monkeypatch.setenv("BOT_PUBLIC_URL", "https://bot.example.com")
     servers = {"n": McpServer(url="https://n.example/mcp", account="person")}
-    check_accounts(load_settings(mcpServers=servers))
+    check_features(all_features(load_settings(mcpServers=servers)))
     monkeypatch.delenv(missing)
     with pytest.raises(ConfigurationError, match=missing):
-        check_accounts(load_settings(mcpServers=servers))
+        check_features(all_features(load_settings(mcpServers=servers)))

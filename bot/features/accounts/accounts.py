@@ -18,11 +18,10 @@ from bot.features.accounts.oauth.connecting import Connecting
 from bot.features.accounts.oauth.flow import ConnectFlow
 from bot.features.accounts.oauth.guard import Guard
 from bot.features.accounts.oauth.issuers import IssuerPins
-from bot.features.accounts.problems import label_of
 from bot.features.accounts.records import AccountRecord
 from bot.features.accounts.revocations import Revocations
 from bot.features.accounts.storage import AccountStorage
-from bot.mcp.config import McpServer
+from bot.mcp.config import McpServer, label_of
 from bot.mcp.pins import Pins
 
 MayPin = Callable[[AccountOwner], Awaitable[bool]]

@@ -19,9 +19,9 @@ from bot.features.accounts.oauth.auth import PersonAuth, problems
 from bot.features.accounts.oauth.discovery import discover
 from bot.features.accounts.oauth.guard import Guard
 from bot.features.accounts.oauth.issuers import IssuerPins
-from bot.features.accounts.problems import label_of, problem
+from bot.features.accounts.problems import problem
 from bot.features.accounts.records import IssuerPin
-from bot.mcp.config import McpServer
+from bot.mcp.config import McpServer, label_of
 from bot.mcp.connection import Connection
 from bot.mcp.doors import Connect, IssuerStatus, OnPersonListed, OnUnreachable, OwnTool
 from bot.mcp.pins import Pins, ToolFacts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.features.accounts.account import AccountProblem, AccountState
+from bot.mcp.config import label_of
 
 _AGAIN = (
     "Nothing was done. Call it again: the asker is then asked to {do}, and the call goes on. "
@@ -27,11 +28,6 @@ _WORDS = {
     ),
     AccountState.FORBIDDEN: "The asker may not use {label} here. Go on without it and say so.",
 }
-
-
-def label_of(server: str) -> str:
-    """Return the name of a server for people: "notion" is Notion."""
-    return " ".join(server.replace("_", " ").replace("-", " ").split()).title() or server
 
 
 def problem(server: str, state: AccountState, wanted: str = "") -> AccountProblem:

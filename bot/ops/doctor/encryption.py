@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.app.accounts import account_store
+from bot.app.features import all_features
 from bot.app.oauth import install_store
 from bot.core.audit import audit_keys
 from bot.core.check import SECONDS, Check, ok, warning
@@ -34,8 +34,9 @@ async def examine_encryption(settings: Settings) -> list[Check]:
             on_old = {"audit logs": await stores.audit.on_old_keys()}
             if settings.slack_client_id:
                 on_old["installations"] = await install_store(settings, stores).on_old_keys()
-            if settings.personal_servers:
-                on_old["accounts"] = await account_store(settings, stores).on_old_keys()
+            for feature in all_features(settings):
+                if feature.sealed:
+                    on_old[feature.sealed.sealed] = [*await feature.sealed.on_old_keys(stores)]
     except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
         return []
     found = list[Check]()

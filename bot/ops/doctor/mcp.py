@@ -9,12 +9,11 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from bot.app.accounts import personal_servers
-from bot.core.check import SECONDS, Check, ok, problem, warning
+from bot.app.features import all_features, mcp_doors
+from bot.core.check import SECONDS, Check, ok, warning
 from bot.core.errors import ConfigurationError, StoreError
 from bot.mcp import Pins, ServerStatus, open_mcp_servers
 from bot.settings import Settings
-from bot.settings.checks import check_accounts
 from bot.store import open_stores
 
 M = TypeVar("M", bound=BaseModel)
@@ -62,16 +61,10 @@ async def examine_mcp(settings: Settings) -> list[Check]:
                 stores = await stack.enter_async_context(open_stores(settings.redis_url))
                 stored = stores.mcp
         pins = _ReadOnlyPins(stored)
-        personal = personal_servers(settings, pins)
-        opened = open_mcp_servers(settings.mcp_servers, pins, personal)
+        doors = mcp_doors(all_features(settings), pins)
+        opened = open_mcp_servers(settings.mcp_servers, pins, **doors)
         servers = await stack.enter_async_context(opened)
-        checks = [_check(status) for status in await servers.live_statuses()]
-    try:
-        check_accounts(settings)
-    except ConfigurationError as error:
-        text, _, fix = str(error).rpartition(": ")
-        checks.append(problem("Personal accounts", text, fix.removesuffix(".")))
-    return checks
+        return [_check(status) for status in await servers.live_statuses()]
 
 
 def _check(status: ServerStatus) -> Check:

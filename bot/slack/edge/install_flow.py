@@ -145,6 +145,8 @@ log = logging.getLogger(__name__)
 
 INSTALL_PATH = "/slack/install"
 REDIRECT_PATH = "/slack/oauth_redirect"
+SIGN_IN_PATH = "/accounts/proof"
+"""Where Slack sends browsers back in which somebody has signed in with Slack."""
 
 
 class Flow(AsyncOAuthFlow):

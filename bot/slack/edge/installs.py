@@ -48,6 +48,20 @@ class AppKeys:
     client_secret: str
 
 
+@dataclass(frozen=True, slots=True)
+class InstallableApp:
+    """The app that many workspaces install: its keys, a client without a token, and Slack's pages."""
+
+    keys: AppKeys
+    client: DeadlineClient
+
+    def page(self, path: str) -> str:
+        """Return the address of a page of Slack, such as `oauth/v2/authorize`."""
+        url = self.client.base_url
+        host = "https://slack.com/" if url == "https://slack.com/api/" else url.removesuffix("api/")
+        return f"{host}{path}"
+
+
 class Tokens:
     """The current token of each installation, refreshed by one process at a time."""
 

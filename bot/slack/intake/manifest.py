@@ -11,9 +11,8 @@ from urllib.parse import quote, urlsplit
 import yaml
 
 from bot.core.errors import ConfigurationError
-from bot.features.accounts.oauth.addresses import PROOF
 from bot.slack.edge.http import EVENTS_PATH
-from bot.slack.edge.install_flow import REDIRECT_PATH
+from bot.slack.edge.install_flow import REDIRECT_PATH, SIGN_IN_PATH
 from bot.slack.intake.bolt_app import UNINSTALL_EVENTS
 
 _IN_CLONE = Path(__file__).resolve().parents[3] / "manifest.yml"
@@ -68,7 +67,7 @@ def installable_manifest(
     if urlsplit(base).scheme != "https" or not urlsplit(base).netloc:
         raise ConfigurationError(f"Slack takes only https addresses, not {public_url!r}.")
     found = manifest(name=name, socket_mode=socket_mode, request_url=f"{base}{EVENTS_PATH}")
-    found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}", f"{base}{PROOF}"]
+    found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}", f"{base}{SIGN_IN_PATH}"]
     found["oauth_config"]["scopes"]["user"] = ["openid"]  # Sign in with Slack
     found["settings"]["event_subscriptions"]["bot_events"] += sorted(UNINSTALL_EVENTS)
     found["settings"]["token_rotation_enabled"] = True

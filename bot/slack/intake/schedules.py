@@ -14,7 +14,7 @@ from typing_extensions import override
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule, often_of
-from bot.features.accounts.problems import label_of
+from bot.mcp.config import label_of
 from bot.runs.context.own_schedules import next_time
 from bot.runs.watching import Listener
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients

@@ -60,6 +60,9 @@ class SlackPart:
     async def person_left(self, user: str) -> None:
         """End what the feature does for a person whose Slack account has ended."""
 
+    async def account_connected(self, user: str, server: str) -> None:
+        """Go on with what waited for a person's account at an MCP server. Safe to repeat."""
+
     async def run(self) -> None:
         """Work in the background while the bot listens to the workspace.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.core.schedule import Schedule, often_of
 from bot.core.scheduled_message import ScheduledMessage
-from bot.features.accounts.problems import label_of
+from bot.mcp.config import label_of
 from bot.slack.edge.text import unescape
 from bot.slack.ui import home_words, words
 from bot.slack.ui.buttons import with_confirmation, with_label

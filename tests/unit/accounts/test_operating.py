@@ -6,9 +6,10 @@ import pytest
 
 from bot.app.http_server import process_status
 from bot.cli.operator import mcp_lines
+from bot.features.accounts.pages import AccountPages
 from bot.ops.doctor.mcp import examine_mcp
 from bot.settings import Settings
-from tests.support.accounts import ANNA, Connecting
+from tests.support.accounts import ANNA, Connecting, service_of
 from tests.support.notes_server import Browser
 from tests.support.ports import free_port
 
@@ -44,11 +45,12 @@ async def test_the_operator_is_shown_a_changed_issuer_and_accepts_it(
     ],
 )
 async def test_doctor_says_what_personal_accounts_lack(
-    place: Connecting, redis_url: str, missing: str, text: str
+    place: Connecting, missing: str, text: str
 ) -> None:
     """The bot does not start without either."""
-    checks = await examine_mcp(on(place, redis_url).model_copy(update={missing: None}))
-    assert text in checks[-1].text
+    settings = place.settings.model_copy(update={missing: None})
+    [check] = await service_of(settings).checks(None)
+    assert text in check.text
 
 
 async def test_doctor_says_why_nobody_can_connect(place: Connecting, redis_url: str) -> None:
@@ -73,10 +75,11 @@ async def test_the_pages_are_served_also_in_socket_mode(place: Connecting, publi
             "slack_app_token": place.settings.bot_encryption_keys,
         }
     )
-    async with process_status(settings, intake=True, work=True) as process:
+    pages = AccountPages()
+    async with process_status(settings, intake=True, work=True, pages=pages.routes):
         assert (
             await Browser().open(f"http://127.0.0.1:{port}/accounts/connect")
         ).status_code == 503
-        with process.account_pages.served_by(place.accounts):
+        with pages.served_by(place.accounts):
             page = await Browser().open(f"http://127.0.0.1:{port}/accounts/connect")
         assert page.status_code == 410

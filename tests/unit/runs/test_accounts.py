@@ -101,8 +101,10 @@ async def ended(
 
 
 def with_accounts(bot: Bot, accounts: Accounts) -> None:
-    *parts, _ = bot.runner.deps.parts
-    bot.runner = bot.runner.with_deps(parts=(*parts, partial(AccountsPart, accounts)))
+    others = [
+        part for part in bot.runner.deps.parts if getattr(part, "func", None) is not AccountsPart
+    ]
+    bot.runner = bot.runner.with_deps(parts=(*others, partial(AccountsPart, accounts)))
 
 
 async def test_it_waits_for_the_account_then_for_who_may_see_it(stores: Stores) -> None:

@@ -24,11 +24,11 @@ from bot.features.accounts.account import (
 from bot.features.accounts.oauth.guard import Guard, NoAnswer
 from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.oauth.tokens import GrantEnded, Tokens, refresh
-from bot.features.accounts.problems import label_of, problem
+from bot.features.accounts.problems import problem
 from bot.features.accounts.records import AccountRecord, digest_of
 from bot.features.accounts.revocations import Revocations
 from bot.features.accounts.storage import AccountStorage
-from bot.mcp.config import McpServer
+from bot.mcp.config import McpServer, label_of
 from bot.text.redaction import remember_secret
 
 log = logging.getLogger(__name__)

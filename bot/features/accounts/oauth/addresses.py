@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.slack.edge.install_flow import SIGN_IN_PATH
+
 CONNECT = "/accounts/connect"
-PROOF = "/accounts/proof"
+PROOF = SIGN_IN_PATH
 CALLBACK = "/accounts/callback"
 CLIENT_DOCUMENT = "/accounts/client.json"
 

@@ -31,11 +31,10 @@ from bot.features.accounts.oauth.discovery import bounded_scopes, discover
 from bot.features.accounts.oauth.guard import Guard
 from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.oauth.tokens import GrantEnded, exchange
-from bot.features.accounts.problems import label_of
 from bot.features.accounts.records import FLOW_SECONDS, AccountRecord, Flow, Ticket, digest_of
 from bot.features.accounts.revocations import Revocations
 from bot.features.accounts.storage import AccountStorage
-from bot.mcp.config import McpServer
+from bot.mcp.config import McpServer, label_of
 from bot.text.redaction import remember_secret
 
 CODE_TRIES = 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,13 +27,11 @@ class AccountChanges:
     """What follows from a change of an account in one workspace.
 
     Each change is told at least once, so everything here may be repeated: the first decision
-    counts, and a message that was posted is not posted again. `connected` resumes what else waited
-    for an account.
+    counts, and a message that was posted is not posted again.
     """
 
     people: PeopleAccounts
     app: SlackApp
-    connected: Callable[[str, str], Awaitable[None]]
 
     async def tell(self, change: AccountChange) -> None:
         """Act on a change. Raises when it has to be told again."""
@@ -48,7 +45,8 @@ class AccountChanges:
             case Outcome.CONNECTED:
                 await self._say_once(change, connected_part(change))
                 await self._decide(change, Verdict.APPROVED)
-                await self.connected(change.user, change.server)
+                for part in self.app.parts:
+                    await part.account_connected(change.user, change.server)
             case Outcome.REFUSED:
                 await self._decide(change, Verdict.DENIED, NOT_ALLOWED)
             case Outcome.ENDED | Outcome.DISCONNECTED:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
@@ -12,13 +13,19 @@ from bot.features.accounts.account import ConnectError, Revoked
 from bot.features.accounts.slack import messages as account_messages
 from bot.features.accounts.slack import words
 from bot.features.accounts.slack.changes import AccountChanges
-from bot.features.accounts.slack.messages import Connection
+from bot.features.accounts.slack.messages import Connection, own_accounts
 from bot.features.accounts.slack.people import PeopleAccounts
 from bot.slack.intake.press import Press, Submitted
+from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_app import SlackApp
-from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui import buttons
 from bot.slack.ui.modals import FormErrors
+from bot.slack.ui.parts import Block
+
+if TYPE_CHECKING:
+    from bot.features.accounts.accounts import Accounts
+    from bot.features.accounts.store import AccountStore
 
 _NOT_REVOKED = {
     Revoked.LATER: words.DELETED_REVOKED_LATER,
@@ -28,16 +35,35 @@ _NOT_REVOKED = {
 
 @dataclass(frozen=True, slots=True)
 class AccountListeners(SlackPart):
-    """The accounts of one workspace. `connected` resumes what else waited for an account."""
+    """The accounts of one workspace."""
 
     people: PeopleAccounts
     app: SlackApp
-    connected: Callable[[str, str], Awaitable[None]]
+
+    @classmethod
+    def of(cls, accounts: Accounts, store: AccountStore, app: SlackApp) -> AccountListeners:
+        """Return the part of one workspace."""
+        return cls(PeopleAccounts(app.slack, accounts, store.owners, app.record), app)
 
     @property
     def changes(self) -> AccountChanges:
         """Return what follows from changes of accounts."""
-        return AccountChanges(self.people, self.app, self.connected)
+        return AccountChanges(self.people, self.app)
+
+    @override
+    async def home(self, viewer: HomeViewer) -> Sequence[Block]:
+        return own_accounts(await self.people.views(viewer.user))
+
+    @override
+    async def run(self) -> None:
+        await self.people.erase_of_people_who_left()
+
+    @override
+    async def account_connected(self, user: str, server: str) -> None:
+        app = self.app
+        await WorkspaceSchedules(app.team, app.stores.schedules, app.clients).connected(
+            user, server
+        )
 
     @override
     def register(self, app: SlackApp) -> None:

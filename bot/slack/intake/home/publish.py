@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.errors import NotPermitted
-from bot.features.accounts.account import AccountView
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import Clients, Identity
@@ -24,15 +23,6 @@ UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]
 """Return the budget standings of a person (team, user)."""
 
 
-AccountsOf = Callable[[str], Awaitable[Sequence[AccountView]]]
-"""Return a person's accounts at the MCP servers that have one for each person."""
-
-
-async def no_accounts(_user: str) -> Sequence[AccountView]:
-    """Return (): no server has an account for each person."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class HomeTab:
     """The Home tabs of one workspace. `parts` are those of features, each with its sections."""
@@ -46,7 +36,6 @@ class HomeTab:
     schedules: WorkspaceSchedules
     messages: WaitingMessages
     preferences: PreferenceBook
-    accounts_of: AccountsOf
     parts: list[SlackPart] = field(default_factory=list)
     locks: OrderedLocks = field(default_factory=OrderedLocks)
 
@@ -72,7 +61,6 @@ class HomeTab:
             await self.messages.of(user),
             await self._board(user),
             choice,
-            accounts=await self.accounts_of(user),
             refusal=refusal,
             pause=await self.admin.paused(),
             model=shown_model(self.admin.general_settings.models, preferences.model),

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from bot.core.budgets import Budget, Pause
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.features.accounts.account import AccountView
-from bot.features.accounts.slack.messages import own_accounts
 from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
@@ -60,7 +58,6 @@ def home_view(
     board: AdminView | None,
     choice: str = CHOICE,
     *,
-    accounts: Sequence[AccountView] = (),
     refusal: str = "",
     pause: Pause | None = None,
     model: str = "",
@@ -71,7 +68,7 @@ def home_view(
     `board` is the part for admins. `choice` is the block id of the channel menu: a new id empties
     the menu, because Slack otherwise keeps showing the last choice and does not report the same
     choice again. `refusal` is the sentence for people who may not ask, and replaces the
-    instructions. `accounts` are the person's own at MCP servers. `model` is the person's choice, ""
+    instructions. `model` is the person's choice, ""
     where there is nothing to choose. `sections` are those of features.
     """
     instructions = [*_how_to_ask(), *_usage(usage), *_settings(preferences, model)]
@@ -80,7 +77,6 @@ def home_view(
         *([_section(_paused(pause))] if pause else []),
         *(_refused(refusal) if refusal else instructions),
         *sections,
-        *own_accounts(accounts),
         *own_scheduled(schedules, messages),
         *(_board(board, pause, choice) if board else ()),
     ]

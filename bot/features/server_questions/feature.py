@@ -1,8 +1,13 @@
-"""What puts questions of servers to people, as `bot.mcp` uses it. The SDK is loaded at first use."""
+"""The feature: an MCP server asks the asker something during a call, and gets the answer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from bot.features import Feature
+from bot.features.server_questions.hook import InputHook
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
 
 if TYPE_CHECKING:
     from mcp import MCPError
@@ -12,8 +17,21 @@ if TYPE_CHECKING:
     from bot.mcp.doors import Call
 
 
+def server_questions() -> Feature:
+    """Return the feature."""
+    return Feature("server_questions", run_part=QuestionsPart, server_questions=AskerQuestions())
+
+
+class QuestionsPart(RunPart):
+    """The part of one run: its asker is asked, and the call is made again."""
+
+    def __init__(self, run: Run) -> None:
+        self.asking = InputHook(run.waits)
+
+
 class AskerQuestions:
-    """See `bot.mcp.doors.ServerQuestions`."""
+    """What puts questions of servers to people, as `bot.mcp` uses it. See
+    `bot.mcp.doors.ServerQuestions`. The SDK is loaded at first use."""
 
     async def answered_call(self, server: str, call: Call, *, may_ask: bool) -> CallToolResult:
         """Make a call with all that its asker has answered so far. Raises PersonNeeded."""

@@ -1,0 +1,231 @@
+"""Personal accounts in one process: built from the settings, kept by the stores, ended with the data."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from bot.core.background import alongside
+from bot.core.check import Check, problem
+from bot.core.errors import ConfigurationError, ToolError
+from bot.features import IntakeDeps, ProcessDeps
+from bot.features.accounts.account import AccountChange, AccountOwner, OnAccountChange, Outcome
+from bot.features.accounts.oauth.addresses import PublicAddress
+from bot.features.accounts.pages import AccountPages
+from bot.features.accounts.slack.listeners import AccountListeners
+from bot.features.accounts.slack.sign_in import SlackSignIn
+from bot.features.accounts.store import AccountStore
+from bot.mcp import McpServer, McpServers, Pins
+from bot.runs.policy.access import Policy
+from bot.slack.edge.workspaces import OneWorkspace, Workspaces
+from bot.slack.intake.decisions import may_administer
+from bot.store import Stores
+from bot.store.sealed import box_of
+from bot.text.counting import counted
+from bot.text.redaction import redact_setting
+
+if TYPE_CHECKING:  # these load the SDK: half a second
+    from bot.features.accounts.accounts import Accounts, MayPin
+    from bot.features.accounts.connections import AccountServers
+
+log = logging.getLogger(__name__)
+
+_LIST_SECONDS = 20.0  # for the tools of a server to be listed; the owner waits for the answer
+
+
+class AccountService:
+    """The accounts of people at the `servers` with `account = "person"`.
+
+    `keys` encrypt their tokens, and browsers come back to `public_url`; both are None if they are
+    not set. The accounts of a Redis are opened when they are first used.
+    """
+
+    sealed = "accounts"
+
+    def __init__(
+        self, servers: Mapping[str, McpServer], keys: str | None, public_url: str | None
+    ) -> None:
+        self.servers = servers
+        self.pages = AccountPages()
+        self._keys = keys
+        self._public_url = public_url
+        self._opened: tuple[Stores, Accounts] | None = None
+
+    def check(self) -> None:
+        """Raise ConfigurationError when people cannot connect their accounts to a server."""
+        for name in self.servers:
+            key = f'mcpServers.{name}: account = "person"'
+            if self._keys is None:
+                raise ConfigurationError(
+                    f"{key} needs BOT_ENCRYPTION_KEYS, which encrypts people's tokens: "
+                    "`bot encryption-key` prints a key."
+                )
+            if self._public_url is None:
+                raise ConfigurationError(
+                    f"{key} needs BOT_PUBLIC_URL, to which browsers come back: https://…, or "
+                    "http://127.0.0.1:PORT while you try the bot on your machine."
+                )
+
+    async def checks(self, _stores: Stores | None) -> Sequence[Check]:
+        """Return the lines of `bot doctor`."""
+        try:
+            self.check()
+        except ConfigurationError as error:
+            text, _, fix = str(error).rpartition(": ")
+            return [problem("Personal accounts", text, fix.removesuffix("."))]
+        return []
+
+    def store(self, stores: Stores) -> AccountStore:
+        """Return the store of accounts. Raises ConfigurationError for missing or wrong keys."""
+        self.check()
+        keys = [key.strip() for key in (self._keys or "").split(",")]
+        return AccountStore(stores.redis, stores.retention, box_of(keys, stores.keyring))
+
+    def accounts(self, stores: Stores, may_pin: MayPin | None = None) -> Accounts:
+        """Return the accounts that `stores` keep, always the same for the same stores.
+
+        `may_pin` says whose listing of tools may be pinned; without it, only the operator accepts
+        tools. Raises ConfigurationError.
+        """
+        if self._opened and self._opened[0] is stores:
+            return self._opened[1]
+        from bot.features.accounts.accounts import Accounts, nobody_pins
+
+        for server in self.servers.values():
+            if server.oauth.client_secret:
+                redact_setting(server.oauth.client_secret.get_secret_value(), "client_secret")
+        address = PublicAddress(self._public_url or "")
+        accounts = Accounts(
+            self.servers, self.store(stores), stores.mcp, address, may_pin or nobody_pins
+        )
+        self._opened = (stores, accounts)
+        return accounts
+
+    def personal_servers(self, pins: Pins, stores: Stores | None) -> AccountServers:
+        """Return the servers as `bot.mcp` reaches them; without `stores` they are only looked at."""
+        from bot.features.accounts.connections import AccountServers
+
+        return AccountServers(self.servers, pins, self.accounts(stores) if stores else None)
+
+    @asynccontextmanager
+    async def process(self, deps: ProcessDeps) -> AsyncGenerator[None]:
+        """Keep the accounts of a process open."""
+        accounts = self.accounts(deps.stores, admins_of(deps.workspaces, deps.policy))
+        if deps.app and not accounts.takes_pasted:  # Slack sends browsers to https only
+            app = deps.app
+            page = app.page("openid/connect/authorize")
+            accounts.connecting.sign_in = SlackSignIn(app.keys, app.client, page)
+        try:
+            yield
+        finally:
+            await accounts.close()
+
+    @asynccontextmanager
+    async def intake(self, deps: IntakeDeps) -> AsyncGenerator[None]:
+        """Serve the pages on which people connect, and tell them of changes of their accounts."""
+
+        async def tell(change: AccountChange) -> None:
+            log.info("An account at %s: %s", change.server, change.outcome)
+            for part in await deps.parts_in(change.team):
+                if isinstance(part, AccountListeners):
+                    await part.changes.tell(change)
+
+        accounts = self.accounts(deps.stores)
+        with self.pages.served_by(accounts):
+            async with self.telling_changes(deps.stores, accounts, tell):
+                yield
+
+    @asynccontextmanager
+    async def telling_changes(
+        self, stores: Stores, accounts: Accounts, on_change: OnAccountChange
+    ) -> AsyncGenerator[None]:
+        """Tell `on_change` of each change of an account while the body runs, and try to revoke again
+        what could not be revoked.
+
+        The tools of a server are listed before somebody is told that it is connected: the first
+        admin who connects makes them known.
+        """
+        from bot.features.accounts.connections import AccountServers
+
+        personal = AccountServers(self.servers, stores.mcp, accounts)
+        servers = McpServers(self.servers, stores.mcp, personal=personal)
+
+        async def tell(change: AccountChange) -> None:
+            if change.outcome is Outcome.CONNECTED and change.server in accounts.servers:
+                try:
+                    async with asyncio.timeout(_LIST_SECONDS):
+                        await personal.list_as(change.owner, change.server)
+                except (ToolError, TimeoutError) as error:
+                    log.warning("The tools of %s are not listed yet: %s", change.server, error)
+            await on_change(change)
+
+        accounts.outbox.on_change = tell
+        try:
+            async with (
+                alongside(accounts.outbox.run(), name="account changes"),
+                alongside(accounts.revocations.run(stores.audit.append), name="revocations"),
+                alongside(servers.close_idle(), name="idle account connections"),
+            ):
+                yield
+        finally:
+            await accounts.outbox.stop()
+            await servers.close()
+
+    async def reseal(self, stores: Stores) -> None:
+        """Encrypt all accounts with the first key."""
+        await self.store(stores).reseal()
+
+    async def on_old_keys(self, stores: Stores) -> Sequence[str]:
+        """Return the names of what is not encrypted with the first key."""
+        return await self.store(stores).on_old_keys()
+
+    async def end_person(self, stores: Stores, user: str) -> list[str]:
+        """Delete and revoke the accounts of a person in all workspaces. Return what the operator is
+        told.
+
+        What is erased afterwards holds the tokens that are to be revoked.
+        """
+        accounts = self.accounts(stores)
+        try:
+            families = ("account", "account-pending", "account-revocation")
+            teams = await stores.erasure.teams_with(families, user)
+            ended = sum([await accounts.ending.erase(AccountOwner(team, user)) for team in teams])
+            later = await accounts.revocations.nameless()
+        finally:
+            await accounts.close()
+        lines = []
+        if ended:
+            lines.append(
+                f"Deleted the access to {counted(ended, 'account')} of theirs, and had the servers "
+                "withdraw it where they can."
+            )
+        if later:
+            lines.append(
+                f"! The servers of {counted(later, 'erased account')} do not answer, so the access "
+                "there is not withdrawn yet. A running bot tries again for a day; run this again to "
+                "check."
+            )
+        return lines
+
+    async def end_workspace(self, stores: Stores, team: str) -> None:
+        """Delete the accounts of everybody in a workspace; their tokens are revoked later."""
+        await self.accounts(stores).ending.erase_team(team)
+
+
+def admins_of(workspaces: Workspaces, policy: Policy) -> MayPin | None:
+    """Return whose listing of a personal server's tools may be pinned: that of admins.
+
+    Pins hold for all workspaces, so with several of them only the operator pins.
+    """
+    if not isinstance(workspaces, OneWorkspace):
+        return None
+    slack = workspaces.slack
+
+    async def may_pin(owner: AccountOwner) -> bool:
+        is_here = owner.team == slack.identity.team
+        return is_here and await may_administer(slack.people, policy, owner.user)
+
+    return may_pin
