@@ -1,7 +1,9 @@
-"""Client of the Responses API: requests, responses and their prices."""
+"""The Responses API: requests, responses, their prices, and what servers can do.
+
+`bot.model.client` calls it. It loads OpenAI's SDK, which is slow, so import it where a client is made.
+"""
 
 from bot.model.choices import Effort, ModelChoice, ModelChoices, RunModels
-from bot.model.client import ResponsesModel, delete_responses, sdk_client
 from bot.model.prices import Price, PriceList
 from bot.model.traits import ServerTraits
 from bot.model.types import (
@@ -27,11 +29,8 @@ __all__ = [
     "PriceList",
     "Progress",
     "ReasoningPart",
-    "ResponsesModel",
     "RunModels",
     "ServerTraits",
     "TextPart",
-    "delete_responses",
-    "sdk_client",
     "whole_response",
 ]

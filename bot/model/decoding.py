@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from httpx2 import ServerSentEvent
 from pydantic_core import from_json
 
 from bot.core.chain import Item, Usage

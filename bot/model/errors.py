@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-import openai
-from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.text.invisible_text import readable
 from bot.text.redaction import redacted
+
+if TYPE_CHECKING:
+    import openai
 
 _BY_CODE = {
     "previous_response_not_found": ModelErrorKind.MISSING_PARENT,
@@ -97,7 +99,6 @@ _NO_SUCH_PATH = (404, 405)
 _MOST_SAID = 300
 _MOST_READ = 3000  # characters of an error
 _MOST_QUOTED = 60  # characters in quotes that may be a name or a value of a setting
-_PARAMETERS = frozenset(ResponseCreateParamsBase.__annotations__)  # names of the Responses API
 _QUOTED = re.compile(r"(['\"`])((?:(?!\1).)+)\1")
 _WRONG_ADDRESS = (
     "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: it usually "
@@ -107,6 +108,8 @@ _WRONG_ADDRESS = (
 
 def from_exception(error: openai.OpenAIError) -> ModelError:
     """Return the SDK's error as a ModelError of its kind."""
+    import openai
+
     if isinstance(error, openai.APIConnectionError):  # timeouts are among these
         unreached = _unreached(error)
         return ModelError(ModelErrorKind.OVERLOADED, unreached, detail=unreached)
