@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sys
+from typing import NoReturn
 
 from bot.cli import WRONG_USAGE, cli
 from bot.core.errors import (
@@ -15,8 +15,6 @@ from bot.core.errors import (
     ToolDefinitionError,
 )
 from bot.core.process_signals import treat_signals_as_ctrl_c
-from bot.text.invisible_text import escaped
-from bot.text.redaction import redacted
 
 log = logging.getLogger(__name__)
 
@@ -31,22 +29,35 @@ def main() -> None:
     try:
         cli()
     except (ConfigurationError, ToolDefinitionError) as error:
-        print(f"bot: {escaped(str(error))}", file=sys.stderr)
-        sys.exit(WRONG_USAGE)
+        _fail(str(error), WRONG_USAGE)
     except SlackUnavailable as error:
-        print(f"bot: {escaped(str(error))}", file=sys.stderr)
-        sys.exit(UNAVAILABLE)
+        _fail(str(error), UNAVAILABLE)
     except StoreUnavailable as error:
-        why = escaped(redacted(str(error.__cause__ or "")))
-        print(f"bot: {error} {why} See REDIS_URL, and `bot doctor`.", file=sys.stderr)
-        sys.exit(UNAVAILABLE)
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        sys.exit(INTERRUPTED)
-    except Exception:
-        if not logging.getLogger().handlers:  # before logs are set up nobody has said anything
-            raise
+        _fail(f"{error} {error.__cause__ or ''} See REDIS_URL, and `bot doctor`.", UNAVAILABLE)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        if _is_interruption(error):
+            sys.exit(INTERRUPTED)
+        if not isinstance(error, Exception) or not logging.getLogger().handlers:
+            raise  # before logs are set up nobody has said anything
         log.critical("The process ends by an error of its own", exc_info=True)
         sys.exit(UNAVAILABLE)
+
+
+def _fail(why: str, exit_code: int) -> NoReturn:
+    # Help needs none of these.
+    from bot.text.invisible_text import escaped
+    from bot.text.redaction import redacted
+
+    print(f"bot: {escaped(redacted(why))}", file=sys.stderr)
+    sys.exit(exit_code)
+
+
+def _is_interruption(error: BaseException) -> bool:
+    import asyncio  # which help does not need
+
+    return isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from aiohttp import web
 
 from bot.core.errors import StoreUnavailable
-from bot.runs.queue.docket import live_workers
+from bot.runs.queue.workers import live_workers
 from bot.runs.watching import Observer
 from bot.settings import Settings
 from bot.slack.edge.http import MAX_BODY, SlackRequests

@@ -11,9 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
-
-from openai import AsyncOpenAI
+from typing import TYPE_CHECKING, Any
 
 from bot.agent.calls.call import Toolbox
 from bot.agent.hooks.chain import HookChain, Hooks
@@ -29,7 +27,7 @@ from bot.core.request import RepeatReason, Request
 from bot.features import Feature, ServiceDeps
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
-from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
+from bot.model import Model, PriceList, ServerTraits
 from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.images import Images
@@ -58,6 +56,11 @@ from bot.toolkit.tool import Services
 from bot.web.fetching import WebFetcher
 from bot.web.tool_clients import BoundProvider, open_tool_clients
 from bot.web.web_search import ProviderWebSearch, WebSearchConfig
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+    from bot.model.client import ResponsesModel
 
 _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 
@@ -160,7 +163,7 @@ async def runner_factory(
     async with (
         open_tool_clients(bound_providers(settings) if providers is None else providers) as clients,
         open_mcp_servers(settings.mcp_servers, stores.mcp, **doors) as mcp,
-        sdk_client(_api_key(settings), settings.openai_base_url) as client,
+        _model_client(settings) as client,
         alongside(_learn_windows(settings, client, prices), name="model windows"),
     ):
         traits = ServerTraits(stateless=settings.model.stateless)
@@ -268,8 +271,7 @@ def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
     """Return the deleter of stored responses at the model service, for erased conversations."""
     if not settings.has_model:
         return ResponseDeleter(stores.deletions, None)
-    client = partial(sdk_client, _api_key(settings), settings.openai_base_url)
-    return ResponseDeleter(stores.deletions, client)
+    return ResponseDeleter(stores.deletions, partial(_model_client, settings))
 
 
 def check_run_settings(settings: Settings) -> None:
@@ -279,6 +281,12 @@ def check_run_settings(settings: Settings) -> None:
     _api_key(settings)
     if settings.web_search:
         web_search(settings, settings.web_search)
+
+
+def _model_client(settings: Settings) -> AsyncOpenAI:
+    from bot.model.client import sdk_client  # loads OpenAI's SDK, which is slow
+
+    return sdk_client(_api_key(settings), settings.openai_base_url)
 
 
 def _api_key(settings: Settings) -> str:
@@ -314,6 +322,8 @@ def responses_model(
     settings: Settings, client: AsyncOpenAI, traits: ServerTraits, *, stream: bool = True
 ) -> ResponsesModel:
     """Return the configured model server, called as runs call it."""
+    from bot.model.client import ResponsesModel
+
     return ResponsesModel(
         client,
         traits=traits,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bot.cli.start import configured
+from bot.cli.start import configured, run
 from bot.core.errors import ConfigurationError
 
 
@@ -49,4 +48,4 @@ def ask(
     answering = ask_once(
         settings, question, files, response_schema, as_json=as_json, stream=stream, dry_run=dry_run
     )
-    raise typer.Exit(exit_code(asyncio.run(answering)))
+    raise typer.Exit(exit_code(run(answering)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.output import print_lines
-from bot.cli.start import configured, configured_beside_dev
+from bot.cli.start import configured, configured_beside_dev, run
 from bot.core.errors import ConfigurationError
 from bot.text.counting import counted
 
@@ -31,7 +30,7 @@ def backup(
     ] = False,
 ) -> None:
     """Write everything that must not be lost to a file, sealed with BOT_ENCRYPTION_KEYS."""
-    lines = asyncio.run(back_up(configured_beside_dev(), file, with_files=files))
+    lines = run(back_up(configured_beside_dev(), file, with_files=files))
     print_lines(lines, to_stderr=file == Path("-"))
 
 
@@ -47,7 +46,7 @@ def restore(
     """Write a backup to an empty Redis. No worker may run; start them afterwards."""
     settings = configured()
     with stdin_as_file() if file == Path("-") else nullcontext(file) as path:
-        print_lines(asyncio.run(put_back(settings, path, replace=replace, unsealed=unsealed)))
+        print_lines(run(put_back(settings, path, replace=replace, unsealed=unsealed)))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.output import print_json, print_lines, say_left_out
-from bot.cli.start import configured
+from bot.cli.start import configured, run
 from bot.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _evaluated(
     logging.getLogger("bot.run").setLevel(
         logging.WARNING
     )  # the steps of parallel runs would be mixed
-    return asyncio.run(_run(settings, cases, model, repeat, parallel))
+    return run(_run(settings, cases, model, repeat, parallel))
 
 
 async def _run(
@@ -105,10 +104,10 @@ async def _run(
     parallel: int,
 ) -> Evaluation:
     from bot.evals.models import model_for_cases
-    from bot.evals.running import evaluate as run
+    from bot.evals.running import evaluate
 
     async with model_for_cases(model, settings, cases) as with_model:
-        return await run(
+        return await evaluate(
             with_model, cases, parallel=parallel, repeat=repeat, on_result=_print_result
         )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.output import print_json, print_lines
-from bot.cli.start import configured_beside_dev
+from bot.cli.start import configured_beside_dev, run
 from bot.core.errors import ConfigurationError
 from bot.text.counting import counted
 
@@ -32,7 +31,7 @@ def feedback(
     if evals:
         _write_cases(settings, evals)
         return
-    lines = asyncio.run(_listed(settings, limit, as_json=as_json))
+    lines = run(_listed(settings, limit, as_json=as_json))
     if as_json:
         print_json("\n".join(lines))
     else:
@@ -40,7 +39,7 @@ def feedback(
 
 
 def _write_cases(settings: Settings, file: Path) -> None:
-    text, count = asyncio.run(_cases(settings))
+    text, count = run(_cases(settings))
     try:
         file.touch(0o600)  # a new file is for its owner: people wrote the questions
         file.write_text(text, "utf-8")

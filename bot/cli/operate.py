@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,8 +9,8 @@ from typing import Annotated
 import typer
 
 from bot.cli.output import print_json, print_lines
-from bot.cli.start import configured_beside_dev
-from bot.core.audit import AuditKind
+from bot.cli.start import configured_beside_dev, run
+from bot.core.audit_kinds import AuditKind
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
 _ON_RECORD = re.compile(
@@ -24,14 +23,14 @@ def usage() -> None:
     """Print what was spent today and this month (UTC), by workspace, channel and user."""
     from bot.cli.operator import usage_lines
 
-    print_lines(asyncio.run(usage_lines(configured_beside_dev())))
+    print_lines(run(usage_lines(configured_beside_dev())))
 
 
 def pause() -> None:
     """Stop all work until `bot resume`: no model is called, and people who ask are told."""
     from bot.cli import operator
 
-    paused = asyncio.run(operator.pause(configured_beside_dev()))
+    paused = run(operator.pause(configured_beside_dev()))
     print_lines([f"Paused: {paused}. Run `bot resume` to continue."])
 
 
@@ -40,7 +39,7 @@ def resume() -> None:
     from bot.cli import operator
 
     settings = configured_beside_dev()
-    asyncio.run(operator.resume(settings))
+    run(operator.resume(settings))
     print_lines([f"Resumed: {operator.where(settings)}."])
 
 
@@ -61,7 +60,7 @@ def erase(
     is_user, is_thread = _USER.fullmatch(user), _THREAD.fullmatch(thread)
     if bool(is_user) == bool(is_thread):
         raise typer.BadParameter("give --user U0123ABCD or --thread T0123:C0123:1763712000.123456")
-    lines = asyncio.run(erase_lines(configured_beside_dev(), user=user, thread=thread, wait=wait))
+    lines = run(erase_lines(configured_beside_dev(), user=user, thread=thread, wait=wait))
     print_lines(lines)
     if any(line.startswith("!") for line in lines):
         raise typer.Exit(1)
@@ -95,7 +94,7 @@ def audit(
     if user and not _ON_RECORD.fullmatch(user):
         raise typer.BadParameter(f"--user {user}? Give their id, such as U0123ABCD")
     if seal:
-        print_lines(asyncio.run(seal_logs(configured_beside_dev())))
+        print_lines(run(seal_logs(configured_beside_dev())))
         return
     reading = audit_report(
         configured_beside_dev(),
@@ -105,7 +104,7 @@ def audit(
         as_json=as_json,
         expected=expect or (),
     )
-    report = asyncio.run(reading)
+    report = run(reading)
     _print(report.lines, as_json=as_json)
     notes = (*(f"! {problem}" for problem in report.problems), *report.notes)
     print_lines(notes, to_stderr=True)

@@ -17,7 +17,8 @@ from operator import itemgetter
 from bot.app.features import all_features, mcp_doors
 from bot.app.run_setup import budget_policy, redis_and_stores, response_deleter, with_running_redis
 from bot.cli.start import running_devs
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
 from bot.core.findings import FigureCounts

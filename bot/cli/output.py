@@ -10,14 +10,14 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from bot.text.invisible_text import escaped, escaped_json
-
 if TYPE_CHECKING:
     from bot.settings import Settings
 
 
 def print_lines(lines: Iterable[str], *, to_stderr: bool = False) -> None:
     """Print each of `lines` as exactly one line."""
+    from bot.text.invisible_text import escaped  # loads what help does not need
+
     for line in lines:
         print(escaped(line), file=sys.stderr if to_stderr else sys.stdout, flush=True)
 
@@ -31,4 +31,6 @@ def say_left_out(settings: Settings) -> None:
 
 def print_json(text: str) -> None:
     """Print JSON `text` with control characters escaped, which does not change its value."""
+    from bot.text.invisible_text import escaped_json
+
     print(escaped_json(text))

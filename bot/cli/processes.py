@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import signal
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.output import print_lines
-from bot.cli.start import configured
+from bot.cli.start import configured, run
 from bot.core.errors import BotError, ConfigurationError
 from bot.core.process_signals import ending_signals
 
@@ -57,7 +56,7 @@ def dev(
             )
         print_lines([*lines, *running.offers])
 
-    asyncio.run(_run_until_signal(in_workspace(configured(), port=port, script=played), announce))
+    run(_run_until_signal(in_workspace(configured(), port=port, script=played), announce))
 
 
 def serve() -> None:
@@ -83,7 +82,7 @@ def _serve(load: Callable[[], Settings], **parts: Any) -> None:
     """Run the bot until a signal ends it. SIGHUP makes it take up changed settings."""
     from bot.app.process import bot
 
-    asyncio.run(_run_with_settings(load, lambda settings: bot(settings, **parts)))
+    run(_run_with_settings(load, lambda settings: bot(settings, **parts)))
 
 
 async def _run_with_settings(
@@ -119,6 +118,8 @@ class _Signals:
     """
 
     def __init__(self, *, reloads: bool = False) -> None:
+        import asyncio  # which help does not need
+
         self._loop = asyncio.get_running_loop()
         self._main = asyncio.current_task()
         self._ending = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.output import print_json, print_lines
-from bot.cli.start import configured, configured_beside_dev, quiet_connections
+from bot.cli.start import configured, configured_beside_dev, quiet_connections, run
 
 if TYPE_CHECKING:
     from bot.app.tool_states import ToolStates
@@ -38,7 +37,7 @@ def doctor(
 
     settings = configured_beside_dev() if running else configured()
     quiet_connections()
-    checks = asyncio.run(examine_deployment(settings) if running else examine(settings))
+    checks = run(examine_deployment(settings) if running else examine(settings))
     print_report(checks)
     raise typer.Exit(any(check.level is Level.PROBLEM for check in checks))
 
@@ -96,7 +95,7 @@ def list_tools(context: typer.Context) -> None:
 
     settings = configured()
     quiet_connections()
-    print_lines(_tool_lines(asyncio.run(tool_states(settings))))
+    print_lines(_tool_lines(run(tool_states(settings))))
 
 
 @tools.command("new")
@@ -123,7 +122,7 @@ def mcp(
 
     settings = configured_beside_dev()
     quiet_connections()
-    lines = asyncio.run(mcp_lines(settings, accept=accept))
+    lines = run(mcp_lines(settings, accept=accept))
     print_lines(lines)
     if any(line.startswith("!") for line in lines):
         raise typer.Exit(1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -18,6 +18,16 @@ DEV_PREFIX = "bot-dev-"
 
 DEV_DATA = "data"
 DEV_STARTED_IN = "started-in"  # a file with the folder in which it was started
+
+
+T = TypeVar("T")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run the coroutine of a command."""
+    import asyncio  # which help does not need
+
+    return asyncio.run(work)
 
 
 def configured() -> Settings:

@@ -6,22 +6,10 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
-
-class AuditKind(StrEnum):
-    """The kind of event that an audit entry records."""
-
-    REFUSED = "refused"  # a person was denied access, or lacked the permission
-    ASKED = "asked"  # a run of a request began
-    BEGUN = "begun"  # a tool that changes something is about to run
-    CALLED = "called"  # a tool was called, or the call was refused
-    DECIDED = "decided"  # an approval was decided
-    ENDED = "ended"  # a run ended; the entry has its cost
-    ACCOUNT = "account"  # a personal account was connected, refused, ended or disconnected
-    ADMINISTERED = "administered"  # an admin or the operator changed a setting
+from bot.core.audit_kinds import AuditKind
 
 
 class AuditEntry(BaseModel):

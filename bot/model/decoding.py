@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
@@ -28,6 +28,9 @@ from bot.model.types import (
     ReasoningPart,
     TextPart,
 )
+
+if TYPE_CHECKING:
+    from httpx2 import ServerSentEvent
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.text.invisible_text import readable
 from bot.text.redaction import redacted
@@ -104,6 +103,14 @@ _WRONG_ADDRESS = (
     "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: it usually "
     "ends in /v1. For a Chat Completions server, put LiteLLM in front."
 )
+
+
+@cache
+def _parameters() -> frozenset[str]:
+    """Return the names of the parameters of the Responses API."""
+    from openai.types.responses.response_create_params import ResponseCreateParamsBase
+
+    return frozenset(ResponseCreateParamsBase.__annotations__)
 
 
 def from_exception(error: openai.OpenAIError) -> ModelError:
@@ -204,7 +211,7 @@ def said_by_service(error: ModelError, sent: str) -> str:
 
     def unless_sent(quoted: re.Match[str]) -> str:
         is_long, words = len(quoted[2]) > _MOST_QUOTED, quoted[2].lower()
-        if words in _PARAMETERS:
+        if words in _parameters():
             return quoted[0]
         return "'…'" if is_long or words in lowered else quoted[0]
 

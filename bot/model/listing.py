@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from openai import AsyncOpenAI, OpenAIError
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 _LEAST_WINDOW = 1_024  # tokens; less is a placeholder
 
@@ -28,6 +29,8 @@ async def describes(client: AsyncOpenAI, name: str) -> bool:
 
 async def _read(client: AsyncOpenAI, path: str) -> object:
     """Return the JSON at `path`; None for an error, and for what is no JSON whatever it says it is."""
+    from openai import OpenAIError
+
     try:
         return await client.get(path, cast_to=object)
     except (OpenAIError, ValueError, RecursionError):

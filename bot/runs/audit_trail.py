@@ -9,7 +9,8 @@ from typing_extensions import override
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.state import LoopState
 from bot.core.approvals import Approval, Decision, digest
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.findings import Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request

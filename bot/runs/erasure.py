@@ -7,16 +7,17 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
-
-from openai import AsyncOpenAI
+from typing import TYPE_CHECKING
 
 from bot.core.errors import StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.model import delete_responses
-from bot.runs.queue.docket import NAME
 from bot.runs.queue.requests import Requests
+from bot.runs.queue.workers import NAME
 from bot.store import Connection, Erased, Names
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,8 @@ class ResponseDeleter:
         waiting = await self.noted.all()
         if not waiting or self.open_client is None:
             return waiting
+        from bot.model.client import delete_responses  # loads OpenAI's SDK, which is slow
+
         left: list[str] = []
         async with self.open_client() as client:
             for start in range(0, len(waiting), _BATCH):

@@ -13,7 +13,6 @@ from bot.agent.hooks.chain import HookChain
 from bot.agent.limits import Limits
 from bot.core.request import Entry, Request
 from bot.model import Model, ModelChoices, PriceList, ServerTraits
-from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import RunLoader
 from bot.runs.policy.access import Policy
 from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
@@ -21,6 +20,7 @@ from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.estimates import CallEstimates
 from bot.runs.run_parts import RunPartFor
+from bot.runs.settings import DirectSettings
 from bot.runs.surface import EndedBy, OpenSurface, PostedMessages, Surface, never_ended
 from bot.runs.toolset_cache import ToolsetCache
 from bot.runs.watching import Listener, ListenerFor, Observer

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.audit import AuditKind
+from bot.core.audit_kinds import AuditKind
 from bot.core.errors import BotError, CallRefused, ConfigurationError
 from bot.core.ids import new_id
 from bot.core.request import Redacted, Request

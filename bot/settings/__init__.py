@@ -43,17 +43,16 @@ from bot.core.secret_files import odd_character, secret_folder, secret_from_file
 from bot.features.evidence.settings import EvidenceSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
-from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import EngineOptions
+from bot.runs.settings import DirectSettings
 from bot.services.sql_databases import DatabaseConfig
 from bot.settings.errors import setting_error, unreadable, wrong_choices, wrong_names
-from bot.slack.intake.catch_up import CatchUpSettings
+from bot.slack.settings import CatchUpSettings
 from bot.store import Retention
 from bot.store.pools import CLUSTER, SCHEMES
-from bot.telemetry.logs import Format
 from bot.toolkit.hosted import HostedTools
 from bot.web.web_search import WebSearchConfig
 
@@ -195,7 +194,7 @@ class Settings(BaseSettings, Tables):
     bot_public_url: str | None = None
     bot_metrics_port: int | None = Field(default=None, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
-    bot_log_format: Format = "text"
+    bot_log_format: Literal["text", "json"] = "text"
     bot_log_words: bool = False
     bot_log_file: Path | None = None
     otel_exporter_otlp_endpoint: str | None = None

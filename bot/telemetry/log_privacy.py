@@ -11,12 +11,12 @@ import datetime
 import enum
 import json
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
-import openai
 from pydantic import ValidationError
 from redis.exceptions import RedisError, ResponseError
 from slack_sdk.errors import SlackApiError, SlackTokenRotationError
@@ -32,6 +32,9 @@ from bot.core.errors import (
 )
 from bot.slack.edge.client import error_code
 
+if TYPE_CHECKING:
+    import openai
+
 _CODE = re.compile(r"[a-z0-9_.:-]{1,60}")
 _OPENAI_CODES = re.compile(r"[a-z]+(_[a-z]+){1,6}")
 _DIRECT = "The above exception was the direct cause of the following exception:"
@@ -40,6 +43,9 @@ _DURING = "During handling of the above exception, another exception occurred:"
 
 def error_text(error: BaseException) -> str:
     """Return one line about `error` that quotes nobody; "" when only its type is safe."""
+    openai = sys.modules.get("openai")  # which nobody else needs to load
+    if openai is not None and isinstance(error, openai.APIError):
+        return " ".join(_service_text(error).split())
     for kind, text in _TEXTS:
         if isinstance(error, kind):
             return " ".join(text(error).split())
@@ -96,6 +102,8 @@ def _model_text(error: ModelError) -> str:
 
 
 def _service_text(error: openai.APIError) -> str:
+    import openai
+
     if isinstance(error, openai.APIConnectionError):
         cause = error_line(error.__cause__) if error.__cause__ else "no connection"
         return f"{error.request.url.host}: {cause}"
@@ -127,7 +135,6 @@ _TEXTS: tuple[tuple[type[Any] | tuple[type[Any], ...], Callable[[Any], str]], ..
     (SlackApiError, _slack_text),
     (SlackTokenRotationError, lambda error: _slack_text(error.api_error)),
     (ModelError, _model_text),
-    (openai.APIError, _service_text),
     (aiohttp.ClientResponseError, lambda error: str(error.status)),
     (ValidationError, _validation_text),
     (json.JSONDecodeError, lambda error: f"at character {error.pos}"),

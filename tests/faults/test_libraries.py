@@ -19,7 +19,7 @@ from bot.core.errors import ModelError
 from bot.core.request import Request
 from bot.dev.model import ResponsesServer, Script
 from bot.dev.workspace import ADA, Workspace
-from bot.model import ResponsesModel, sdk_client
+from bot.model.client import ResponsesModel, sdk_client
 from bot.model.types import ModelRequest
 from bot.runs.queue.engine import EngineOptions, open_engine
 from bot.slack.edge.client import DeadlineClient

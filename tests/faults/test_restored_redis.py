@@ -16,7 +16,7 @@ from bot.app.process import bot
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.intake.catch_up import CatchUpSettings
+from bot.slack.settings import CatchUpSettings
 from bot.slack.ui import words
 from bot.slack.ui.buttons import STOP
 from bot.store import open_stores

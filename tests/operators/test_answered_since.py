@@ -18,7 +18,8 @@ from bot.cli.backup import back_up, put_back
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.intake.catch_up import CatchUp, CatchUpSettings
+from bot.slack.intake.catch_up import CatchUp
+from bot.slack.settings import CatchUpSettings
 from bot.slack.ui.buttons import STOP
 from bot.store import open_stores
 from tests.support.deployment import Deployment, configured

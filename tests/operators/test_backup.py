@@ -23,7 +23,8 @@ from bot.app import workspace_intake
 from bot.app.process import bot
 from bot.cli.backup import back_up, put_back, stdin_as_file
 from bot.cli.operator import audit_report, open_stored
-from bot.core.audit import AuditEntry, AuditKind, audit_keys
+from bot.core.audit import AuditEntry, audit_keys
+from bot.core.audit_kinds import AuditKind
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.core.schedule import Schedule
@@ -36,7 +37,8 @@ from bot.ops.backup.values import Item, read_keys, write_items
 from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import EngineOptions
 from bot.settings import Settings
-from bot.slack.intake.catch_up import CatchUp, CatchUpSettings
+from bot.slack.intake.catch_up import CatchUp
+from bot.slack.settings import CatchUpSettings
 from bot.slack.ui.buttons import APPROVE, DENY
 from bot.store import Stores, data_format, open_stores
 from bot.store.connection import Connection, connect

@@ -20,7 +20,8 @@ from bot.cli.operator import erase_lines
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.policy.channels import ChannelSettings
-from bot.slack.intake.catch_up import CatchUp, CatchUpSettings
+from bot.slack.intake.catch_up import CatchUp
+from bot.slack.settings import CatchUpSettings
 from tests.support.commands import Command, start_code
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.runs import answer

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.app.process import bot
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.ops.doctor import Check, Level, examine_deployment

@@ -19,7 +19,8 @@ from redis.asyncio import Redis
 
 from bot.cli.operator import audit_report, erase_lines, pause, seal_logs
 from bot.core.approvals import Approval, Decision, Verdict
-from bot.core.audit import AuditEntry, AuditHead, AuditKind, chained
+from bot.core.audit import AuditEntry, AuditHead, chained
+from bot.core.audit_kinds import AuditKind
 from bot.core.chain import CallerState
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.dev.model import Script, call, finish

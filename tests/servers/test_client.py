@@ -11,14 +11,8 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ModelError, ModelErrorKind
-from bot.model import (
-    ArgumentsPart,
-    ModelRequest,
-    ModelResponse,
-    ResponsesModel,
-    delete_responses,
-    sdk_client,
-)
+from bot.model import ArgumentsPart, ModelRequest, ModelResponse
+from bot.model.client import ResponsesModel, delete_responses, sdk_client
 from bot.model.listing import listed_models
 from tests.servers.dialects import DIALECTS, MODEL, Dialect, Server, served, server
 

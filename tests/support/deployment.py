@@ -15,7 +15,7 @@ from bot.dev.model import ModelRequest, ResponsesServer
 from bot.dev.workspace import Workspace
 from bot.evals.trials import run_trial_case
 from bot.settings import Settings
-from bot.slack.intake.catch_up import CatchUpSettings
+from bot.slack.settings import CatchUpSettings
 
 MODEL = "gpt-5.4-mini"
 _SHOWN = ("chat.postMessage", "chat.update", "chat.postEphemeral")

@@ -9,7 +9,8 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from bot.core.approvals import Approval, Decision
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.request import Entry, Request
 from bot.store import Refusal, Stores, open_stores
 from bot.store.embedded import embedded_redis

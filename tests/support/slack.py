@@ -13,7 +13,7 @@ from bot.app.process import bot
 from bot.dev.model import ResponsesServer
 from bot.dev.workspace import Workspace
 from bot.settings import Settings
-from bot.slack.intake.catch_up import CatchUpSettings
+from bot.slack.settings import CatchUpSettings
 
 GENERAL = "C0GENERAL1"
 

@@ -12,7 +12,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.errors import CorruptValue
 from bot.features.accounts.account import Revoked
 from bot.features.accounts.oauth.guard import Guard

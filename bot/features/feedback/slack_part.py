@@ -10,7 +10,8 @@ from typing import NoReturn
 from pydantic import ValidationError
 from typing_extensions import override
 
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.ids import new_id
 from bot.core.request import Entry, Job, Request

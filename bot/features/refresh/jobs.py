@@ -8,7 +8,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.chain import LedgerEntry
 from bot.core.outcome import Outcome
 from bot.core.request import Request

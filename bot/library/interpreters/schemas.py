@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import jsonschema
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
+if TYPE_CHECKING:
+    import jsonschema
+    from jsonschema.protocols import Validator
 
 Schema = dict[str, Any]
 
@@ -81,8 +79,12 @@ def problems(owner: str, schema: Any, *, is_sound: bool = False) -> tuple[str | 
 
 
 def _form_problem(owner: str, schema: Schema) -> str | None:
+    import jsonschema
+
     try:
-        validator_for(schema, default=jsonschema.Draft202012Validator).check_schema(schema)
+        jsonschema.validators.validator_for(
+            schema, default=jsonschema.Draft202012Validator
+        ).check_schema(schema)
     except jsonschema.SchemaError as error:
         place = _place(owner, tuple(map(str, error.absolute_path)))
         return f"{place}: {error.message[:_MAX_MESSAGE]}"
@@ -102,7 +104,11 @@ def _strict_problem(owner: str, schema: Schema) -> str | None:
 
 def fitted(schema: Schema, value: Any) -> Any:
     """Return `value` without the nulls that mean "left out". Raises DoesNotFit."""
-    kind = validator_for(schema, default=jsonschema.Draft202012Validator)
+    import jsonschema
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     validator = kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
     try:
         pruned = _without_nulls(validator, schema, schema, value)

@@ -10,7 +10,7 @@ from bot.core.errors import ConfigurationError
 from bot.ops.backup.archive import Header, Sealing, new_archive
 from bot.ops.backup.items import LEFT_OUT, family, is_readable
 from bot.ops.backup.values import Item, as_items, entry_as_json, item_of, read_keys
-from bot.runs.queue.docket import NAME as QUEUE
+from bot.runs.queue.workers import NAME as QUEUE
 from bot.settings import Settings
 from bot.store import data_format
 from bot.store.connection import PREFIX, QUARANTINE, Connection, script

@@ -31,7 +31,7 @@ from bot.ops.backup.items import LEFT_OUT, ItemCheck, family
 from bot.ops.backup.making import delete_all, has_data
 from bot.ops.backup.values import write_items
 from bot.runs.context.own_schedules import next_time
-from bot.runs.queue.docket import live_workers
+from bot.runs.queue.workers import live_workers
 from bot.store import Stores, data_format
 from bot.store.connection import PREFIX
 

@@ -22,7 +22,8 @@ from bot.core.answers import Answer
 from bot.core.chain import Item
 from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, ModelError, ModelErrorKind, ToolDefinitionError
-from bot.model import ModelRequest, ModelResponse, ResponsesModel, ServerTraits, sdk_client
+from bot.model import ModelRequest, ModelResponse, ServerTraits
+from bot.model.client import ResponsesModel, sdk_client
 from bot.model.errors import from_exception
 from bot.model.listing import describes, listed_models
 from bot.settings import NO_MODEL, Settings

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError
 from bot.core.outcome import StopReason
-from bot.runs.queue.docket import SILENT_SECONDS, live_workers
+from bot.runs.queue.workers import SILENT_SECONDS, live_workers
 from bot.settings import Settings
 from bot.store import Stores, data_format, open_stores
 from bot.store.processes import ANNOUNCED_SECONDS

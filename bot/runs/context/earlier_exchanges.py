@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt
 from pydantic_core import to_json
 
 from bot.agent import prompts
@@ -23,6 +22,7 @@ from bot.core.errors import CorruptValue, ModelErrorKind
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, RepeatReason, Request
 from bot.runs.policy.egress_guard import merged_memory
+from bot.runs.settings import DirectSettings
 from bot.store import RunRecord, Stores
 from bot.store.values import decode
 from bot.text.token_estimate import estimated_tokens
@@ -39,20 +39,6 @@ _NOT_TOLD = frozenset({"follow_ups", "confidence"})
 _OPENING = frozenset({Entry.DIRECT_MESSAGE, Entry.COMMAND, Entry.GLOBAL_SHORTCUT})
 """How a person asks a new question in a direct message. A schedule asks its own."""
 _REPEATING = frozenset({RepeatReason.RETRY, RepeatReason.REGENERATE, RepeatReason.DEEPER})
-
-
-class DirectSettings(BaseModel):
-    """What a direct message knows of the ones before: `[direct]` in bot.toml; 0 switches it off."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    remember_minutes: NonNegativeInt = 240
-    remember_tokens: NonNegativeInt = 4_000
-
-    def remembers(self, request: Request) -> bool:
-        """Return whether the exchange of `request` may be handed on to the next direct message."""
-        is_on = bool(self.remember_minutes and self.remember_tokens)
-        return is_on and request.channel.startswith("D") and not request.private
 
 
 @dataclass(frozen=True, slots=True)

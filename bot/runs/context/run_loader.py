@@ -14,10 +14,11 @@ from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
-from bot.runs.context.earlier_exchanges import DirectHistory, DirectSettings
+from bot.runs.context.earlier_exchanges import DirectHistory
 from bot.runs.context.thread_news import news_of_thread
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.run_parts import RunPart
+from bot.runs.settings import DirectSettings
 from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue

@@ -19,17 +19,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from typing_extensions import override
 
-from bot.store.connection import Connection
+from bot.runs.queue.workers import NAME
 from bot.store.sentinels import follow_primary
-
-NAME = "bot:engine"
-"""Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
-
-WORKERS_KEY = f"{NAME}:workers"
-"""docket's sorted set of workers, by the time of their last heartbeat."""
-
-SILENT_SECONDS = 60.0
-"""Three heartbeats: a worker that was not heard of for so long counts as dead."""
 
 _HEARTBEAT = timedelta(seconds=20)
 """Longer than docket's default: each heartbeat sends two dozen commands to keep docket's own list of
@@ -51,14 +42,6 @@ async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docke
                 follow_primary(pool)
         _retry_store_errors(docket)
         yield docket
-
-
-async def live_workers(redis: Connection) -> list[str]:
-    """Return the names of the workers that were heard of lately. Raises StoreUnavailable."""
-    seconds, micros = await redis.call("TIME")
-    since = seconds + micros / 1_000_000 - SILENT_SECONDS
-    found = await redis.call("ZRANGEBYSCORE", WORKERS_KEY, since, "+inf")
-    return sorted(name.decode() for name in found)
 
 
 class _Docket(Docket):

@@ -16,8 +16,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-from docket import ConcurrencyLimit, Docket, Worker
 from pydantic import ConfigDict, NonNegativeFloat, PositiveFloat, PositiveInt
 from redis import exceptions
 
@@ -27,11 +27,13 @@ from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Request
 from bot.runs.policy.run_approvals import AwaitingApproval
-from bot.runs.queue.docket import open_docket
 from bot.runs.queue.per_user_limit import PerUserLimit
 from bot.runs.queue.requeue import Held, Requeue
 from bot.store import Mailbox
 from bot.text.translation import load_catalogue, reader
+
+if TYPE_CHECKING:
+    from docket import ConcurrencyLimit, Docket, Worker
 
 log = logging.getLogger(__name__)
 
@@ -138,6 +140,8 @@ class Engine:
         self._register()
 
     def _register(self) -> None:
+        from docket import ConcurrencyLimit
+
         async def ticket(
             thread_key: str,
             slot: ConcurrencyLimit = ConcurrencyLimit("thread_key"),  # noqa: ARG001, B008
@@ -186,6 +190,8 @@ class Engine:
         """
         self._handle, self._on_deferred = handle, on_deferred
         self._on_held, self._is_paused = on_held, is_paused
+        from docket import Worker
+
         lease = timedelta(seconds=self._options.lease)
         async with Worker(
             self._docket,
@@ -489,6 +495,8 @@ async def open_engine(
     url: str, mailbox: Mailbox, options: EngineOptions | None = None
 ) -> AsyncGenerator[Engine]:
     """Open an engine on the Redis at `url`, which must be the mailbox's."""
+    from bot.runs.queue.docket import open_docket  # loads the queue's library, which is slow
+
     options = options or EngineOptions()
     async with open_docket(url, concurrency=options.concurrency) as docket:
         yield Engine(docket, mailbox, options)

@@ -18,7 +18,7 @@ from bot.core.approvals import (
     Decision,
     Verdict,
 )
-from bot.core.audit import AuditKind
+from bot.core.audit_kinds import AuditKind
 from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome

@@ -14,7 +14,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -25,6 +24,7 @@ from bot.slack.edge.text import mentions
 from bot.slack.intake.intake import Intake
 from bot.slack.message import message_metadata
 from bot.slack.message.repair import Orphans
+from bot.slack.settings import CatchUpSettings
 from bot.store import CatchUpStore, CatchUpTurn
 
 log = logging.getLogger(__name__)
@@ -42,19 +42,6 @@ IsKnown = Callable[[str, str, str], Awaitable[bool]]
 
 Join = Callable[[str, str], Awaitable[None]]
 """Records that the bot takes part in a thread, by its key, as a user asked it to."""
-
-
-class CatchUpSettings(BaseModel):
-    """The `[catch_up]` table of bot.toml.
-
-    `every_minutes` is the interval; 0 turns the search off. `look_back_minutes` is the maximum age
-    of a question that is still answered.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    every_minutes: float = Field(default=3, ge=0, le=60)
-    look_back_minutes: float = Field(default=60, gt=0, le=1440)
 
 
 class CatchUp:

@@ -28,7 +28,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.core.audit import AuditEntry, AuditHead, AuditKind, chained
+from bot.core.audit import AuditEntry, AuditHead, chained
+from bot.core.audit_kinds import AuditKind
 from bot.core.errors import CorruptValue
 from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention

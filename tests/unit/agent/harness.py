@@ -24,7 +24,8 @@ from bot.core.chain import Item, LedgerEntry, Usage
 from bot.core.context import RequestContext, current_request
 from bot.core.request import Entry, Request
 from bot.dev.model import ResponsesServer
-from bot.model import ResponsesModel, ServerTraits, sdk_client
+from bot.model import ServerTraits
+from bot.model.client import ResponsesModel, sdk_client
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Changes, ToolError, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue

@@ -45,7 +45,8 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, te
 from bot.dev.model.cache import PromptCache
 from bot.dev.model.faults import Fault, Faults
 from bot.dev.model.server import Received
-from bot.model import ResponsesModel, ServerTraits, sdk_client
+from bot.model import ServerTraits
+from bot.model.client import ResponsesModel, sdk_client
 from bot.model.types import ModelResponse
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Changes, Provided, Tool, ToolError, tool

@@ -14,16 +14,8 @@ from bot.core.chain import Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.dev.model import ResponsesServer, Script, calls, incomplete, reasoning, refusal, text
 from bot.dev.model.errors import rate_limit
-from bot.model import (
-    ArgumentsPart,
-    ModelRequest,
-    ModelResponse,
-    Progress,
-    ReasoningPart,
-    ResponsesModel,
-    TextPart,
-    sdk_client,
-)
+from bot.model import ArgumentsPart, ModelRequest, ModelResponse, Progress, ReasoningPart, TextPart
+from bot.model.client import ResponsesModel, sdk_client
 
 TOOL = {
     "type": "function",

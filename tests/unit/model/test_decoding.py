@@ -16,15 +16,8 @@ from hypothesis import strategies as st
 from openai import APIStatusError
 
 from bot.core.errors import ModelError, ModelErrorKind
-from bot.model import (
-    ArgumentsPart,
-    ModelRequest,
-    ModelResponse,
-    Progress,
-    ResponsesModel,
-    TextPart,
-    sdk_client,
-)
+from bot.model import ArgumentsPart, ModelRequest, ModelResponse, Progress, TextPart
+from bot.model.client import ResponsesModel, sdk_client
 from bot.model.decoding import ResponseReader
 from tests.support.mutated import mutated, places
 

@@ -12,7 +12,8 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ModelError, ModelErrorKind
-from bot.model import ModelRequest, ModelResponse, ResponsesModel, sdk_client
+from bot.model import ModelRequest, ModelResponse
+from bot.model.client import ResponsesModel, sdk_client
 
 OVERFLOW, MODEL = ModelErrorKind.CONTEXT_OVERFLOW, ModelErrorKind.MISSING_MODEL
 PARENT, ADDRESS = ModelErrorKind.MISSING_PARENT, ModelErrorKind.NO_RESPONSES_API

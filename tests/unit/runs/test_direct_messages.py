@@ -14,7 +14,7 @@ from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.dev.model import ModelRequest, Reply, Script, call, finish
 from bot.features.memories.store import MemoryStore
-from bot.runs.context.earlier_exchanges import DirectSettings
+from bot.runs.settings import DirectSettings
 from bot.store import Stores
 from bot.toolkit import Memory, MemoryScope
 from tests.support.redis import asked

@@ -12,7 +12,7 @@ import pytest
 from bot.agent.events import Paused, RoomAwaited, RunStarted
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState, Transition
-from bot.core.audit import AuditKind
+from bot.core.audit_kinds import AuditKind
 from bot.core.run_log import NOTICE
 from bot.dev.model import (
     ModelRequest,

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from bot.agent.events import MessagesJoined, ToolEnded, ToolStarted, TurnStarted
 from bot.core import failpoints
-from bot.core.audit import AuditKind
+from bot.core.audit_kinds import AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import LeaseLost, ModelErrorKind, StoreUnavailable
 from bot.core.outcome import RunStatus, StopReason

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from bot.cli.console import as_text
 from bot.cli.terminal_run import ask_once
 from bot.core import failpoints
-from bot.core.audit import AuditKind
+from bot.core.audit_kinds import AuditKind
 from bot.core.findings import Findings, Verdict
 from bot.core.outcome import Outcome
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, ScriptBook, call, finish

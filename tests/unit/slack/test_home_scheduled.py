@@ -7,7 +7,7 @@ from functools import partial
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.core.audit import AuditKind
+from bot.core.audit_kinds import AuditKind
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from slack_sdk.errors import SlackApiError
 
 from bot.core.approvals import Approval
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.errors import BotError
 from bot.features.accounts.account import AccountOwner, AccountView, CodeResult, Revoked, Whom
 from bot.runs.audit_trail import Record

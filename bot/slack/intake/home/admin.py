@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from bot.agent.limits import Limits
-from bot.core.audit import AuditEntry, AuditKind
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.core.findings import EvidenceMode
