@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from functools import partial
 
 from bot.agent import observe
 from bot.agent.events import Emitting, Event, Paused, RunStarted, TurnStarted, emit
-from bot.agent.hooks.chain import run_concurrently
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.phases import Phases
 from bot.agent.recovery import prepare, recover
@@ -77,7 +75,7 @@ async def _turn(phases: Phases, state: LoopState) -> LoopState | Paused:
 async def _act(phases: Phases, state: LoopState) -> LoopState | Paused:
     """Run the calls of the open response, and decide what it means for the run."""
     deps, response = phases.deps, observe.open_response(state)
-    async with run_concurrently(partial(deps.hooks.after_response, state, response)) as more:
+    async with deps.hooks.after_response(state, response) as messages:
         dispatched = await phases.dispatch(state)
         if isinstance(dispatched, Paused):
             return dispatched
@@ -85,7 +83,7 @@ async def _act(phases: Phases, state: LoopState) -> LoopState | Paused:
         if output := await observe.result_in_text(state, deps.response_type, deps.hooks):
             outputs = (output,)
         state, outputs = await phases.judge(state, outputs)
-        extra = await phases.items_of_hooks(more, state, outputs)
+        extra = await phases.items_of_hooks(messages, state, outputs)
 
     if reason := observe.refusal_reason(response):
         state, notes = observe.end_with_refusal(state, reason, deps.response_type)

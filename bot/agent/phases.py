@@ -343,18 +343,20 @@ class Phases:
 
     async def items_of_hooks(
         self,
-        more: asyncio.Task[tuple[Item, ...]],
+        messages: asyncio.Task[tuple[Item, ...]] | None,
         state: LoopState,
         outputs: Sequence[CallOutput],
     ) -> Items:
         """Return the messages of the after-response hooks that are ready in time. Where the `outputs`
         decide the run nobody waits for them: they only have the time that they had."""
+        if messages is None:
+            return ()
         is_decided = state.closing or any(output.result is not None for output in outputs)
         seconds = 0 if is_decided else _HOOK_SECONDS
 
         async def ready() -> Items:
-            done, _ = await asyncio.wait({more}, timeout=seconds)
-            return more.result() if done else ()
+            done, _ = await asyncio.wait({messages}, timeout=seconds)
+            return messages.result() if done else ()
 
         return await self.ask(state, ready(), ())
 

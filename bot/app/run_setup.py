@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from bot.agent.calls.call import Toolbox
-from bot.agent.hooks.chain import HookChain, Hooks
+from bot.agent.hooks.chain import HookChain, Hooks, ToolCheck
 from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
@@ -226,6 +226,11 @@ def _hooks(settings: Settings, artifacts: Artifacts, run: Run) -> HookChain:
         run.spending,
         # Adds what people write during the run to the next turn.
         run.steering,
+        # Records what the run reads, before anything is asked of a tool, and forbids links that could
+        # leak it.
+        run.egress,
+        # Has tools check their calls, so that no other hook decides about one that cannot succeed.
+        ToolCheck(run.toolbox.services),
     ]
     # Replaces references to attached images by the images.
     if settings.model.images:
@@ -245,8 +250,6 @@ def _hooks(settings: Settings, artifacts: Artifacts, run: Run) -> HookChain:
     if commands.before_tool or commands.after_tool:
         hooks.append(Commands(commands.before_tool, commands.after_tool, artifacts))
     hooks += [
-        # Records what the run has read, and forbids links that could leak it.
-        run.egress,
         # Those of features that ask the asker, such as to connect their account before a call on it.
         *(part.asking for part in run.parts if part.asking),
         # Asks people about calls; last, so that nobody is asked about a call that another hook vetoes.

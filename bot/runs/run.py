@@ -7,14 +7,18 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from pydantic import BaseModel
+
 from bot.agent import prompts
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents, with_subagents
+from bot.agent.calls.call import Toolbox
 from bot.agent.events import Event
+from bot.agent.hooks.chain import Asker
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
-from bot.agent.loop_deps import LoopDeps
+from bot.agent.loop_deps import LoopDeps, Reported
 from bot.agent.state import LoopState
 from bot.core.chain import LedgerEntry
 from bot.core.context import RequestContext
@@ -37,6 +41,7 @@ from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
 from bot.runs.watching import Listener
 from bot.store import Lease, Phase, RunRecord
+from bot.toolkit import Tool
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -48,6 +53,7 @@ class Run:
     - `joined`: further requests that the run answers.
     - `lease`: that of the thread; a job has none, and no `surface`.
     - `stopped_by`: the ids of those who stopped the run, in order.
+    - `toolbox`: the tools that the run may call, once `loop_deps` has found them.
     - `context`: what tools see of the run. `waits`: what it waits for its asker to decide.
     - `spending`, `steering`, `egress`, `approval`: the hooks that every run has. `parts`: what
       features add to it.
@@ -77,9 +83,11 @@ class Run:
     approvals: RunApprovals = field(init=False)
     parts: tuple[RunPart, ...] = field(init=False)
     model: Model = field(init=False)
+    toolbox: Toolbox = field(init=False)
 
     def __post_init__(self) -> None:
         deps, stores = self.deps, self.deps.stores
+        self.toolbox = deps.toolbox
         hours = deps.policy.approval_hours
         self.limits = self.channel.limited(deps.limits)
         self.waits = Waits(self.request, self.run_id, stores.approvals, hours)
@@ -95,7 +103,12 @@ class Run:
             dry_run=deps.dry_run,
             extra=self.channel.extra,
         )
-        self.egress = EgressGuard(self.steering.requests, deps.policy, self.history)
+        self.egress = EgressGuard(
+            self.steering.requests,
+            deps.policy,
+            self.history,
+            self._tool_of,
+        )
         self.approval = ApprovalHook(self)
         self.approvals = RunApprovals(self)
         self.parts = tuple(part_for(self) for part_for in deps.parts)
@@ -197,11 +210,12 @@ class Run:
         catalogue = deps.toolset_cache.catalogue(own, more, allowed, self.limits.listed_tools)
         missing = deps.clients.missing(known.only(allowed).tools)
         person = f"{self.request.team}:{self.request.user}"
+        self.toolbox = replace(deps.toolbox, catalogue=catalogue, services=services)
         loop_deps = LoopDeps(
             model=self.model,
             models=self.models.names,
             prices=deps.prices,
-            toolbox=replace(deps.toolbox, catalogue=catalogue, services=services),
+            toolbox=self.toolbox,
             response_type=await ResponseType.of(self.request),
             limits=self.limits,
             interrupt=self.interrupt,
@@ -213,8 +227,17 @@ class Run:
             hooks=deps.hooks_for(self),
             traits=deps.traits,
             user_hash=hashlib.sha256(person.encode()).hexdigest(),
+            asker=next((part.asker for part in self.parts if part.asker), Asker()),
+            trace_report=self._trace_report,
         )
         return with_subagents(loop_deps)
+
+    def _tool_of(self, name: str) -> Tool | None:
+        return self.toolbox.catalogue.get(name)
+
+    def _trace_report(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> Reported:
+        traced = (part.trace_report(report, conversation) for part in self.parts)
+        return next(filter(None, traced), Reported(report))
 
 
 async def _models(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
 from bot.agent.events import RunEnded
-from bot.agent.hooks.chain import Hooks
+from bot.agent.hooks.chain import Asker, Hooks
+from bot.agent.loop_deps import Reported
 from bot.core.chain import Item, LedgerEntry
 from bot.core.outcome import Outcome
 from bot.runs.watching import Listener
@@ -21,11 +24,13 @@ class RunPart(Listener):
     It listens to the run as any listener. Every method does nothing, and must not raise. What a
     part keeps is lost when another worker resumes the run: it follows again from what `begin` is
     given, and from the memory of its hooks. An `asking` hook may ask people before a call: it comes
-    after all that forbid calls, and before approvals.
+    after all that forbid calls, and before approvals. Its `asker` asks for what calls turn out to
+    need.
     """
 
     hook: Hooks | None = None
     asking: Hooks | None = None
+    asker: Asker | None = None
 
     async def opening(self) -> Sequence[Item]:
         """Return what the model is told with the first request of a conversation. This may raise
@@ -35,6 +40,13 @@ class RunPart(Listener):
     def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:
         """Begin with what the thread of the run has read before, and this run before it was resumed;
         with `is_cut` some of it belongs to one person and is left out."""
+
+    def trace_report(
+        self, report: BaseModel, conversation: Sequence[LedgerEntry]
+    ) -> Reported | None:
+        """Return the report of a sub-agent with its references filled in, traced to what it read in its
+        conversation; None for a part that does not."""
+        return None
 
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
         """Return the outcome of the run with what the feature found. The part that is listed first

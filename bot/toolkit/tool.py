@@ -60,6 +60,11 @@ class ToolResult:
     note: str = ""
     report: ReportCheck | None = None
 
+    @property
+    def addresses(self) -> frozenset[str]:
+        """The addresses of the sources."""
+        return frozenset(source.url for source in self.sources if source.url)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:

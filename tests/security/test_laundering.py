@@ -163,14 +163,14 @@ async def test_what_was_scheduled_unasked_is_no_source(
     assert fetched == []
 
 
-def test_what_a_button_suggests_is_no_persons_word() -> None:
+async def test_what_a_button_suggests_is_no_persons_word() -> None:
     """A suggestion is the model's, though somebody pressed it: it holds no address of theirs."""
     page, bare = fetch_page.tool, "evil.example/CANARY"
     suggested = asked(f"And {bare}?").model_copy(update={"suggested": True})
     for request, asks in ((suggested, True), (asked(f"And {bare}?"), False)):
         guard = EgressGuard([request].copy, Policy())
         with bound_request(RequestContext(request, "run_1", idempotency_key="run_1:1")):
-            guard.on_exposure(read_thread.tool)
+            await guard.before_tool(read_thread.tool, read_thread.tool.arguments.model_construct())
         assert guard.may_leak(page, page.arguments(url=f"https://{bare}")) is asks
 
 
@@ -185,14 +185,14 @@ async def test_what_was_seen_in_an_image_is_private_too(redis_url: str, fetched:
     assert fetched == []
 
 
-def test_a_server_called_web_is_not_the_web() -> None:
+async def test_a_server_called_web_is_not_the_web() -> None:
     """An operator may call an MCP server as a group of ours is called: what it shows is private."""
     page, look = fetch_page.tool, server_tool("web__look", "web")
     guard = EgressGuard(lambda: [asked()], Policy())
     arguments = page.arguments(url=EVIL)
     assert not guard.may_leak(page, arguments)
     with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:1")):
-        guard.on_exposure(look)  # whatever comes of it
+        await guard.before_tool(look, look.arguments.model_construct())  # whatever comes of it
     assert guard.may_leak(page, arguments)
 
 

@@ -31,12 +31,12 @@ from bot.agent.events import (
     SavePoint,
     TextDelta,
 )
-from bot.agent.hooks.chain import HookChain, Hooks, Permission, Undecided
+from bot.agent.hooks.chain import Addition, Asker, HookChain, Hooks, Permission, Undecided
 from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Result, Source
-from bot.core.approvals import Ask, Decision
+from bot.core.approvals import Ask, Decision, Verdict
 from bot.core.chain import Item, LedgerEntry, ReportCheck
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
@@ -101,9 +101,9 @@ class Subagents:
         finally:
             pool.end(parent.call_id)
         check = None
-        if ended.result is not None:
-            reported = await self.deps.hooks.on_report(ended.result, conversation)
-            ended, check = replace(ended, result=reported.report), reported.check
+        if ended.result is not None and self.deps.trace_report:
+            report, check = self.deps.trace_report(ended.result, conversation)
+            ended = replace(ended, result=report)
         return _reported(ended, check)
 
     async def _run(
@@ -140,9 +140,6 @@ class Subagents:
     ) -> list[str]:
         """Return the introductions of the tools, as if the sub-agent had acquired them."""
         given = [each for each in map(catalogue.get, names) if each]
-        for each in given:
-            if each.is_of_server:  # its schema and description are the server's words
-                self.deps.hooks.on_exposure(each)
         services = self.deps.toolbox.services
         with_context = [each.name for each in given if each.on_acquired]
         texts = [await introduce(name, catalogue, services, context) for name in with_context]
@@ -174,6 +171,7 @@ class Subagents:
             history=history,
             instructions=prompts.subagent_instructions(deps.instructions),
             hooks=HookChain((_Shared(pool), *inherited)),
+            asker=_NoAsker(),
         )
 
 
@@ -245,36 +243,31 @@ class _Inherited(Hooks):
         return await self._hook.on_turn_start(state)
 
     @override
-    def on_exposure(self, tool: Tool) -> None:
-        self._hook.on_exposure(tool)
-
-    @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         permission = await self._hook.before_tool(tool, arguments)
         return _UNASKED if isinstance(permission, Undecided) else permission
 
     @override
-    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
-        said = await self._hook.on_person_needed(tool, ask)
-        return _UNASKED if isinstance(said, Undecided) else said
-
-    @override
-    async def on_person_asked(
-        self, tool: Tool, ask: Ask, tell: Callable[[bool], None]
-    ) -> str | Decision | None:
-        return _UNASKED
-
-    @override
-    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
+    async def after_tool(
+        self, tool: Tool, arguments: BaseModel, result: ToolResult
+    ) -> str | Addition:
         return await self._hook.after_tool(tool, arguments, result)
-
-    @override
-    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
-        return self._hook.may_link(tool, arguments, url)
 
     @override
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
         return await self._hook.should_stop_after_turn(state)
+
+
+class _NoAsker(Asker):
+    """Sub-agents ask nobody."""
+
+    @override
+    async def wait_for(self, tool: Tool, ask: Ask) -> str:
+        return _UNASKED
+
+    @override
+    async def ask(self, tool: Tool, ask: Ask, tell: Callable[[bool], None]) -> Decision:
+        return Decision(verdict=Verdict.DENIED, comment=_UNASKED)
 
 
 def _reading(catalogue: Catalogue) -> Catalogue:

@@ -27,9 +27,16 @@ from bot.agent.events import (
     ToolsAcquired,
     ToolStarted,
 )
-from bot.agent.hooks.chain import Approved, HookChain, Undecided
+from bot.agent.hooks.chain import Approved, Asker, HookChain, Undecided
 from bot.core.answers import Source
-from bot.core.approvals import Ask, Decision, PersonNeeded, canonical, digest, exact_arguments
+from bot.core.approvals import (
+    Ask,
+    Decision,
+    PersonNeeded,
+    canonical,
+    digest,
+    exact_arguments,
+)
 from bot.core.chain import CallRecord, CountsAs, Item
 from bot.core.context import ArtifactUse, RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
@@ -102,13 +109,14 @@ class _Refused(Exception):
 @dataclass(frozen=True, slots=True)
 class Calls:
     """Makes calls. `offered` are the names of the tools that the request carried; `context` is
-    bound for each call; `pool` is what sub-agents may spend."""
+    bound for each call; `pool` is what sub-agents may spend; `asker` asks for what calls need."""
 
     toolbox: Toolbox
     hooks: HookChain
     context: RequestContext
     pool: SharedBudget
     offered: frozenset[str]
+    asker: Asker
 
     async def make(self, call: Item, events: CallEvents) -> CallOutput | None:
         """Make one call. Return its output, cut to the available room; None while the call waits
@@ -159,29 +167,20 @@ class Calls:
         title = redacted(tool.title(arguments)) or tool.name
         key = f"{self.context.idempotency_key}:{call['call_id']}"
         use = ArtifactUse()
-        with bound_request(replace(self.context, idempotency_key=key, artifacts=use)) as context:
-            self.hooks.on_exposure(tool)
-            permission: str | Approved | Undecided
-            try:
-                arguments = await self._precheck(tool, arguments)
-                permission = await self._permission(tool, arguments)
-            except _Refused as refused:
-                permission = str(refused)
+        context = replace(self.context, idempotency_key=key, artifacts=use)
+        with bound_request(context):
+            arguments, permission = await self._permission(tool, arguments)
             if isinstance(permission, Undecided):
                 return None
             veto = permission if isinstance(permission, str) else None
-            said = permission if isinstance(permission, Approved) else Approved()
-            allowed = replace(context, approved_by=said.by, answers=said.answers)
-            with bound_request(allowed):
+            approved = permission if isinstance(permission, Approved) else Approved()
+            if approved.by or approved.answers:
+                context = replace(context, approved_by=approved.by, answers=approved.answers)
+            with bound_request(context):
                 return await self._run_shown(call, tool, arguments, title, veto, events)
 
     async def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
         output = await acquire(call, self.toolbox.catalogue, self.toolbox.services, self.context)
-        with bound_request(self.context):
-            for each in filter(None, map(self.toolbox.catalogue.get, output.acquired)):
-                # The words of a server, or what the tool has to say of its data.
-                if each.is_of_server or each.on_acquired:
-                    self.hooks.on_exposure(each)
         if output.acquired:
             events.put_nowait(ToolsAcquired(output.acquired))
         elif not output.ok:
@@ -189,28 +188,18 @@ class Calls:
             events.put_nowait(begun(output))
         return output
 
-    async def _permission(self, tool: Tool, arguments: BaseModel) -> str | Approved | Undecided:
-        """Return whether the call may be made, or why not. Sensitive calls need an explicit
-        approval."""
+    async def _permission(
+        self, tool: Tool, arguments: BaseModel
+    ) -> tuple[BaseModel, str | Approved | Undecided]:
+        """Return the arguments to make the call with, and whether it may be made, or why not. Sensitive
+        calls need an explicit approval."""
         if self._is_rehearsed(tool):
-            return Approved()
-        permission = await self.hooks.before_tool(tool, arguments)
+            return arguments, Approved()
+        arguments, permission = await self.hooks.before_tool(tool, arguments)
         if permission is None and tool.sensitive:
-            return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
-        return Approved() if permission is None else permission
-
-    async def _precheck(self, tool: Tool, arguments: BaseModel) -> BaseModel:
-        """Return the arguments to make the call with. Raises _Refused for a call that could not
-        succeed, so that people are not asked to approve it."""
-        if self._is_rehearsed(tool):
-            return arguments
-        try:
-            return await tool.checked(arguments, self.toolbox.services)
-        except ToolError as error:
-            raise _Refused(_plain(f"Not done: {error}")) from None
-        except Exception:  # nothing unchecked is approved: names may not be bound to ids
-            log.exception("a call was not checked", extra={"tool": tool.name})
-            raise _Refused(f"Not done: {tool.name} could not be checked now.") from None
+            why = f"Not done: {tool.name} needs a person's approval, which cannot be given here."
+            return arguments, why
+        return arguments, Approved() if permission is None else permission
 
     async def _run_shown(
         self,
@@ -252,12 +241,12 @@ class Calls:
         """Return the output of the call; None while it waits for a person."""
         call_id = parent.call_id
         try:
-            result = await self._run_with_hooks(tool, arguments, parent)
+            result, links = await self._run_with_hooks(tool, arguments, parent)
         except PersonNeeded as needed:
-            said = await self.hooks.on_person_needed(tool, needed.ask)
-            if isinstance(said, Undecided):
+            refused = await self.asker.wait_for(tool, needed.ask)
+            if isinstance(refused, Undecided):
                 return None
-            return CallOutput(call_id, tool.name, said, ok=False, refused=True)
+            return CallOutput(call_id, tool.name, refused, ok=False, refused=True)
         except ToolError as error:
             output = await _plain_however_long(str(error))
             return CallOutput(call_id, tool.name, output, ok=False, mark=mark_for(tool))
@@ -271,8 +260,6 @@ class Calls:
             advice = OUTCOME_UNKNOWN if tool.mutates else "Trying again may not help."
             text = f"{tool.name} failed ({type(error).__name__}). {advice}"
             return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
-        found = (source.url for source in result.sources if source.url)
-        links = tuple(url for url in found if self.hooks.may_link(tool, arguments, url))
         content = result.content
         if tool.calculates and content.startswith(_RESULT):
             content += f"\nhandle: {_figure_handle(current_request().idempotency_key)}"
@@ -288,8 +275,9 @@ class Calls:
 
     async def _run_with_hooks(
         self, tool: Tool, arguments: BaseModel, parent: ParentRun
-    ) -> ToolResult:
-        """Run the tool. Raises ToolError, ToolTimeout, and what the tool raises."""
+    ) -> tuple[ToolResult, tuple[str, ...]]:
+        """Run the tool. Return its result, with the additions of hooks, and the addresses in it that may
+        be linked to. Raises ToolError, ToolTimeout, and what the tool raises."""
         failpoint("tool-running")
 
         def tell(text: str, share: float | None) -> None:
@@ -306,15 +294,18 @@ class Calls:
             def tell_asked(answered: bool) -> None:
                 parent.tell(PersonAsked(parent.call_id, answered))
 
-            return await self.hooks.on_person_asked(tool, needed, tell_asked)
+            return await self.asker.ask(tool, needed, tell_asked)
 
         with paced_progress(tell), bound_asking(ask):
             result = await tool.run(arguments, services, tell_retry)
         failpoint("tool-ran")
+        result = replace(result, sources=tuple(map(_plain_source, result.sources)))
+        content, unlinked = result.content, result.addresses
         with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
-            result = await self.hooks.after_tool(tool, arguments, result)
-        sources = tuple(map(_plain_source, result.sources))
-        return replace(result, content=await _plain_however_long(result.content), sources=sources)
+            content, unlinked = await self.hooks.after_tool(tool, arguments, result)
+        urls = (source.url for source in result.sources if source.url)
+        links = tuple(url for url in urls if url not in unlinked)
+        return replace(result, content=await _plain_however_long(content)), links
 
     def _is_rehearsed(self, tool: Tool) -> bool:
         return tool.mutates and self.context.dry_run

@@ -80,7 +80,8 @@ class Dispatch:
         """
         calls, done = self._open.response.calls, self._done
         to_run, left_out, finals = self._divided()
-        runner = Calls(self.deps.toolbox, self.deps.hooks, self.context, self._pool, self.offered)
+        deps = self.deps
+        runner = Calls(deps.toolbox, deps.hooks, self.context, self._pool, self.offered, deps.asker)
         try:
             await self._show_answered()
             if waiting := await self._run_batches(to_run, runner):

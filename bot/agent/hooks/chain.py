@@ -10,26 +10,28 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 from pydantic_core import from_json
+from typing_extensions import override
 
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
 from bot.core.approvals import ApprovalRecord, Ask, Decision
 from bot.core.approvals import Verdict as ApprovalVerdict
-from bot.core.chain import NO_USAGE, Item, LedgerEntry, ReportCheck, Usage
+from bot.core.chain import NO_USAGE, Item, Usage
+from bot.core.errors import ToolError
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
-from bot.toolkit.tool import Tool, ToolResult
+from bot.text.invisible_text import without_invisible
+from bot.text.redaction import redacted
+from bot.toolkit.tool import Services, Tool, ToolResult
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 _BY_HANDLE = '"handle"'  # of a table whose rows are filled in
 _NOTICE_SECONDS, _CANCEL_SECONDS = 10.0, 1.0
@@ -97,16 +99,16 @@ class FilledIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
-    """The report of a sub-agent with its references filled in, and what tracing it found."""
+class Addition:
+    """What a hook adds to an output: text, and addresses among its sources that nobody may link to."""
 
-    report: BaseModel
-    check: ReportCheck | None = None
+    text: str = ""
+    unlinked: frozenset[str] = frozenset()
 
 
-Permission = str | Approved | Undecided | None
-"""A text vetoes a call and is its output; None says nothing against it, which is not enough for
-one that is sensitive."""
+Permission = str | BaseModel | Approved | Undecided | None
+"""A text vetoes a call and is its output; a model replaces its arguments; None says nothing against
+it, which is not enough for one that is sensitive."""
 
 
 class Hooks:
@@ -136,11 +138,6 @@ class Hooks:
         tools, and is cancelled with the run."""
         return ()
 
-    def on_exposure(self, tool: Tool) -> None:
-        """Note that the model is about to read words that depend on the tool: its schema, or
-        the output of a call, be it an error. Runs before anything is asked of the tool; must
-        not raise."""
-
     def fill(self, value: Any, tool: Tool | None) -> FilledIn:
         """Fill in the references in what the model wrote (JSON): the arguments of a call of `tool`,
         before they are validated, or a result or a draft of it, without a tool. Must not raise."""
@@ -152,30 +149,11 @@ class Hooks:
         again after a pause or a crash."""
         return None
 
-    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
-        """Ask the asker for what a call turned out to need of them; the call was not made.
-
-        A text is the output of the call. None leaves it to the other hooks. Runs in the call's own
-        task, once more after each pause, unless the call then needs nothing more.
-        """
-        return None
-
-    async def on_person_asked(
-        self, tool: Tool, ask: Ask, tell: Callable[[bool], None]
-    ) -> str | Decision | None:
-        """Ask the asker something during a call, and return what they decide. `tell` shows the
-        question (False), and that it is answered (True). A text says why they cannot be asked. None
-        leaves it to the other hooks. Runs in the call's own task."""
-        return None
-
-    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
-        """Return what is appended to the output. Runs in the call's own task."""
+    async def after_tool(
+        self, tool: Tool, arguments: BaseModel, result: ToolResult
+    ) -> str | Addition:
+        """Return what is added to the output; a text is added alone. Runs in the call's own task."""
         return ""
-
-    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
-        """Say whether an address that the call returned as a source may be posted as a link. Runs
-        in the call's own task; must not raise."""
-        return True
 
     def memory(self) -> dict[str, Any]:
         """Return what the hook must remember (JSON), which goes into every save point; {} for
@@ -190,19 +168,44 @@ class Hooks:
         """Judge a valid result. Blocking it costs no turn."""
         return Go()
 
-    async def on_report(
-        self, report: BaseModel, conversation: Sequence[LedgerEntry]
-    ) -> Reported | None:
-        """Fill in the references of a sub-agent's report, and trace it to what it read in its
-        `conversation`; None for a hook that does not. Runs in the task of the call that dispatched
-        it."""
-        return None
-
     async def on_failure(self, ended: RunEnded) -> None:
         """Handle that the model service ended the run. The outcome cannot be changed."""
 
     async def on_run_end(self, ended: RunEnded) -> None:
         """Handle the end of the run, after everything else."""
+
+
+class Asker:
+    """Asks the asker of a run for what a call turned out to need. This one reaches nobody."""
+
+    async def wait_for(self, tool: Tool, ask: Ask) -> str | Undecided:
+        """Have the asker decide before the call is made again; it was not made. A text is the output
+        of the call. Runs in the call's own task, once more after each pause, unless the call then
+        needs nothing more."""
+        return f"Not done: {tool.name} needs its asker ({ask.title}), who cannot be asked here."
+
+    async def ask(self, tool: Tool, ask: Ask, tell: Callable[[bool], None]) -> Decision:
+        """Return what the asker decides during the call. `tell` shows the question (False), and that it
+        is answered (True). Runs in the call's own task."""
+        return Decision(verdict=ApprovalVerdict.DENIED)
+
+
+class ToolCheck(Hooks):
+    """Has a tool check its call, and bind names in it to ids: nobody is asked to approve a call that
+    could not succeed. `services` are those of the run's tools."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        try:
+            return await tool.checked(arguments, self._services)
+        except ToolError as error:
+            return redacted(without_invisible(f"Not done: {error}"))
+        except Exception:  # nothing unchecked is approved: names may not be bound to ids
+            log.exception("a call was not checked", extra={"tool": tool.name})
+            return f"Not done: {tool.name} could not be checked now."
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,13 +227,30 @@ class HookChain:
         notes = [await hook.on_turn_start(state) for hook in self.hooks]
         return tuple(item for each in notes for item in each)
 
-    async def after_response(self, state: LoopState, response: ModelResponse) -> tuple[Item, ...]:
-        notes = [await hook.after_response(state, response) for hook in self.hooks]
-        return tuple(item for each in notes for item in each)
+    @asynccontextmanager
+    async def after_response(
+        self, state: LoopState, response: ModelResponse
+    ) -> AsyncGenerator[asyncio.Task[tuple[Item, ...]] | None]:
+        """Ask the hooks concurrently with the body, which awaits their messages or leaves them to be
+        cancelled; None without such hooks. An exception is logged, and there are no messages then."""
+        hooks = [hook for hook in self.hooks if _overrides(hook, "after_response")]
+        if not hooks:
+            yield None
+            return
 
-    def on_exposure(self, tool: Tool) -> None:
-        for hook in self.hooks:
-            hook.on_exposure(tool)
+        async def messages() -> tuple[Item, ...]:
+            try:
+                notes = [await hook.after_response(state, response) for hook in hooks]
+            except Exception:
+                log.exception("an after-response hook failed")
+                return ()
+            return tuple(item for items in notes for item in items)
+
+        task = asyncio.create_task(messages())
+        try:
+            yield task
+        finally:
+            await _abandon({task})
 
     def fill(self, value: Any, tool: Tool | None = None) -> FilledIn:
         """Return what the model wrote with its references filled in by each hook."""
@@ -261,50 +281,44 @@ class HookChain:
         """Return a text of the model with its references filled in."""
         return str(self.fill(text).value) if "{{" in text else text
 
-    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        """Return the first veto or undecided verdict, else what the hooks approve, if anything. So
-        people are asked for one thing at a time."""
+    async def before_tool(
+        self, tool: Tool, arguments: BaseModel
+    ) -> tuple[BaseModel, str | Approved | Undecided | None]:
+        """Return the arguments to make the call with, and the first veto or undecided verdict, else what
+        the hooks approve, if anything. So people are asked for one thing at a time."""
         verdict: Approved | None = None
         for hook in self.hooks:
             permission = await hook.before_tool(tool, arguments)
-            if isinstance(permission, str | Undecided):
-                return permission
-            verdict = (
-                verdict.and_also(permission) if verdict and permission else permission or verdict
-            )
-        return verdict
+            match permission:
+                case str() | Undecided():
+                    return arguments, permission
+                case BaseModel():
+                    arguments = permission
+                case Approved():
+                    verdict = verdict.and_also(permission) if verdict else permission
+                case None:
+                    pass
+        return arguments, verdict
 
-    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided:
-        """Return what the first hook says that can ask people; a text when none can."""
-        for hook in self.hooks:
-            if said := await hook.on_person_needed(tool, ask):
-                return said
-        return f"Not done: {tool.name} needs its asker ({ask.title}), who cannot be asked here."
-
-    async def on_person_asked(self, tool: Tool, ask: Ask, tell: Callable[[bool], None]) -> Decision:
-        """Return what the asker decides, a refusal where nobody can ask them."""
-        for hook in self.hooks:
-            said = await hook.on_person_asked(tool, ask, tell)
-            if isinstance(said, Decision):
-                return said
-            if said is not None:
-                return Decision(verdict=ApprovalVerdict.DENIED, comment=said)
-        return Decision(verdict=ApprovalVerdict.DENIED)
-
-    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
-        """Return `result` with the additions of the hooks. A hook that raises adds nothing, because
-        the call was made."""
-        additions = []
+    async def after_tool(
+        self, tool: Tool, arguments: BaseModel, result: ToolResult
+    ) -> tuple[str, frozenset[str]]:
+        """Return the text of an output with the additions of the hooks, and the sources that nobody may
+        link to. A hook that raises adds nothing, because the call was made; then no source may be
+        linked to."""
+        texts, unlinked = [result.content], frozenset[str]()
         for hook in self.hooks:
             try:
-                additions.append(await hook.after_tool(tool, arguments, result))
+                addition = await hook.after_tool(tool, arguments, result)
             except Exception:
                 log.exception("an after-tool hook failed", extra={"tool": tool.name})
-        notes = list(filter(None, additions))
-        return replace(result, content="\n".join((result.content, *notes))) if notes else result
-
-    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
-        return all(hook.may_link(tool, arguments, url) for hook in self.hooks)
+                addition = Addition(unlinked=result.addresses)
+            if isinstance(addition, Addition):
+                unlinked |= addition.unlinked
+                addition = addition.text
+            if addition:
+                texts.append(addition)
+        return "\n".join(texts), unlinked
 
     def memory(self) -> dict[str, Any]:
         """Return what the hooks must remember, by their names."""
@@ -331,13 +345,6 @@ class HookChain:
             result = verdict.instead or result
         return Go(result, usage)
 
-    async def on_report(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> Reported:
-        """Return what the first hook says that traces reports."""
-        for hook in self.hooks:
-            if found := await hook.on_report(report, conversation):
-                return found
-        return Reported(report)
-
     async def on_end(self, ended: RunEnded) -> None:
         """Call `on_failure` if it applies, then `on_run_end`, of all hooks at once. Exceptions are
         logged, and what takes too long is abandoned, so that no hook loses or delays an answer."""
@@ -350,38 +357,22 @@ class HookChain:
             except Exception:
                 log.exception("a hook failed at the end of a run")
 
-        tasks = {asyncio.create_task(notify(hook)) for hook in self.hooks}
+        hooks = [hook for hook in self.hooks if _overrides(hook, "on_failure", "on_run_end")]
+        tasks = {asyncio.create_task(notify(hook)) for hook in hooks}
         if tasks:
             try:
                 _, late = await asyncio.wait(tasks, timeout=_NOTICE_SECONDS)
                 if late:
                     log.warning("a hook took too long at the end of a run")
             finally:
-                await abandon(tasks)
+                await _abandon(tasks)
 
 
-@asynccontextmanager
-async def run_concurrently(
-    work: Callable[[], Awaitable[tuple[T, ...]]],
-) -> AsyncGenerator[asyncio.Task[tuple[T, ...]]]:
-    """Run `work` concurrently with the body, which awaits its result or leaves it to be cancelled.
-    An exception of `work` is logged, and its result is then empty."""
-
-    async def guarded() -> tuple[T, ...]:
-        try:
-            return await work()
-        except Exception:
-            log.exception("an after-response hook failed")
-            return ()
-
-    task = asyncio.create_task(guarded())
-    try:
-        yield task
-    finally:
-        await abandon({task})
+def _overrides(hook: Hooks, *methods: str) -> bool:
+    return any(getattr(type(hook), name) is not getattr(Hooks, name) for name in methods)
 
 
-async def abandon(tasks: Collection[asyncio.Task[Any]]) -> None:
+async def _abandon(tasks: Collection[asyncio.Task[Any]]) -> None:
     """Cancel the tasks, and wait for them as long as a hook may take to put its things away."""
     for task in tasks:
         task.cancel()

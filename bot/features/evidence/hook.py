@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
 from typing_extensions import override
 
-from bot.agent.hooks.chain import Block, FilledIn, Go, Hooks, Reported, Verdict
+from bot.agent.hooks.chain import Block, FilledIn, Go, Hooks, Verdict
 from bot.agent.state import LoopState
-from bot.core.chain import LedgerEntry
 from bot.features.evidence.check import RunEvidence
 from bot.features.evidence.faults import Faults, faults_of, without
 from bot.features.evidence.filling import Filling
@@ -22,8 +20,7 @@ _MOST_NAMED = 8
 
 
 class EvidenceHook(Hooks):
-    """The hook that fills in references, in results, in arguments of calls and in the reports of
-    sub-agents. A result with a reference that leads nowhere, a chart that does not exist, an address
+    """The hook that fills in references, in results and in arguments of calls. A result with a reference that leads nowhere, a chart that does not exist, an address
     that no tool gave or a quote that stands nowhere is sent back once; what stays wrong loses its
     place. Readers are told what else was found: see `Outcome.traced`."""
 
@@ -67,15 +64,6 @@ class EvidenceHook(Hooks):
             return Go(corrected)
         self._evidence.sent_back = len(faults.sentences)
         return Block(_objection(faults), memory=self.memory(), best=corrected)
-
-    @override
-    async def on_report(
-        self, report: BaseModel, conversation: Sequence[LedgerEntry]
-    ) -> Reported | None:
-        filled = self._evidence.report_filled(report, conversation)
-        if not self._evidence.is_on:
-            return Reported(filled)
-        return Reported(filled, self._evidence.check_report(filled, conversation))
 
 
 def filled_in(state: LoopState) -> list[Filling]:

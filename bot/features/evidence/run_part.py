@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.events import Event, Recorded, RunEnded
+from bot.agent.loop_deps import Reported
 from bot.core.chain import LedgerEntry
 from bot.core.findings import Findings
 from bot.core.outcome import Outcome
@@ -39,6 +41,13 @@ class EvidencePart(RunPart):
     def on_event(self, event: Event) -> None:
         if isinstance(event, Recorded):
             self._evidence.note(event.entry)
+
+    @override
+    def trace_report(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> Reported:
+        filled = self._evidence.report_filled(report, conversation)
+        if not self._evidence.is_on:
+            return Reported(filled)
+        return Reported(filled, self._evidence.check_report(filled, conversation))
 
     @override
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:

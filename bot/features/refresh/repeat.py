@@ -91,6 +91,7 @@ class Repetition:
             replace(loop_deps.context, max_response_size=_MAX_OUTPUT),
             SharedBudget(Limits(), LoopState()),
             frozenset(output.tool for output in before.values()),
+            loop_deps.asker,
         )
         return cls(calls, before, records)
 

@@ -26,7 +26,7 @@ class QuestionsPart(RunPart):
     """The part of one run: its asker is asked, and the call is made again."""
 
     def __init__(self, run: Run) -> None:
-        self.asking = InputHook(run.waits)
+        self.asking = self.asker = InputHook(run.waits)
 
 
 class AskerQuestions:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pydantic import BaseModel
 from typing_extensions import override
 
-from bot.agent.hooks.chain import Approved, Hooks, Permission, Undecided
+from bot.agent.hooks.chain import Approved, Asker, Hooks, Permission, Undecided
 from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
@@ -25,8 +25,8 @@ _APPROVED = (
 _ASKED_BEFORE = "Not done: the server asks again for what was answered. Go on without it; say so."
 
 
-class InputHook(Hooks):
-    """A hook of one run that asks the asker what a server wants to know during a call.
+class InputHook(Hooks, Asker):
+    """A hook of one run, and the asker of its calls: it asks what a server wants to know during a call.
 
     The call is then made again. It finds all that it asked so far, with the decisions, in
     `RequestContext.answers`; the server is told of a refusal as of an answer.
@@ -49,9 +49,9 @@ class InputHook(Hooks):
         return Approved(answers=answers) if answers else None
 
     @override
-    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
+    async def wait_for(self, tool: Tool, ask: Ask) -> str | Undecided:
         if ask.kind is not ApprovalKind.INPUT:
-            return None
+            return await super().wait_for(tool, ask)
         if self._is_approved_by_another(tool):
             return _APPROVED
         if any(each.approval.tool == ask.subject for each in current_request().answers):
@@ -64,13 +64,11 @@ class InputHook(Hooks):
         return Undecided()
 
     @override
-    async def on_person_asked(
-        self, tool: Tool, ask: Ask, tell: Callable[[bool], None]
-    ) -> str | Decision | None:
+    async def ask(self, tool: Tool, ask: Ask, tell: Callable[[bool], None]) -> Decision:
         if ask.kind is not ApprovalKind.INPUT:
-            return None
+            return await super().ask(tool, ask, tell)
         if self._is_approved_by_another(tool):
-            return _APPROVED
+            return Decision(verdict=Verdict.DENIED, comment=_APPROVED)
         is_shown = False
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
@@ -85,7 +83,7 @@ class InputHook(Hooks):
             decision = Decision(verdict=Verdict.EXPIRED)
             await self._waits.decide(ask, decision)
         except CorruptValue:
-            return _LOST
+            return Decision(verdict=Verdict.DENIED, comment=_LOST)
         if is_shown:
             tell(True)
         return decision

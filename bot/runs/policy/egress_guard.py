@@ -25,7 +25,7 @@ from typing_extensions import override
 
 from bot.agent import prompts
 from bot.agent.calls.outputs import marked_text
-from bot.agent.hooks.chain import Hooks
+from bot.agent.hooks.chain import Addition, Hooks, Permission
 from bot.agent.state import FOR_THREAD, LoopState
 from bot.core.chain import Item, LedgerEntry
 from bot.core.context import current_request
@@ -83,21 +83,31 @@ History = Callable[[], Awaitable[Sequence[LedgerEntry]]]
 """Returns the ledger entries of the thread's conversation."""
 
 
+ToolOf = Callable[[str], Tool | None]
+_NO_TOOLS: dict[str, Tool] = {}
+
+
 class EgressGuard(Hooks):
     """The egress guard of one run, as a hook of the loop.
 
     `asked` returns the requests that the run answers. Data read by earlier runs of the thread counts
-    too; where it is unknown what they read, it counts as private.
+    too; where it is unknown what they read, it counts as private. `tool_of` finds the tools that
+    the model acquires.
     """
 
     name = "egress"
 
     def __init__(
-        self, asked: Callable[[], Sequence[Request]], policy: Policy, history: History | None = None
+        self,
+        asked: Callable[[], Sequence[Request]],
+        policy: Policy,
+        history: History | None = None,
+        tool_of: ToolOf = _NO_TOOLS.get,
     ) -> None:
         self._asked = asked
         self._policy = policy
         self._history = history
+        self._tool_of = tool_of
         self._quoted: set[str] = set()
         self._server_outputs: dict[str, str] = {}
         self._sources: set[str] = set()
@@ -174,18 +184,24 @@ class EgressGuard(Hooks):
         return {"used": dict(self._used), FOR_THREAD: thread}
 
     @override
-    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
-        return not tool.is_of_server or not self._repeats_arguments(tool, arguments)(url)
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        """Note the tools that the model has acquired: it reads the words of their servers, or what they
+        say of their data."""
+        for tool in filter(None, map(self._tool_of, state.acquired)):
+            if tool.is_of_server or tool.on_acquired:
+                self._note_exposure(tool)
+        return ()
 
     @override
-    def on_exposure(self, tool: Tool) -> None:
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        """Note, before anything is asked of the tool, that the model will read what comes of it."""
         if not self._knows_private_data(tool):
             self._began_clean.add(current_request().idempotency_key)
-        if not tool.is_public:
-            self._sources.add(_origin(tool))
+        self._note_exposure(tool)
+        return None
 
     @override
-    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> Addition:
         if tool.is_of_server:
             self._remember_output(tool.group, result.content)
             self._note_sent_pieces(tool, arguments)
@@ -199,7 +215,14 @@ class EgressGuard(Hooks):
             is_made = self._repeats_arguments(tool, arguments)
             kept = (each for each in sources if not is_made(each))
             self._quoted.update(chain.from_iterable(map(_address_forms, kept)))
-        return ""
+        if not tool.is_of_server or not result.sources:
+            return Addition()
+        is_made = self._repeats_arguments(tool, arguments)
+        return Addition(unlinked=frozenset(filter(is_made, result.addresses)))
+
+    def _note_exposure(self, tool: Tool) -> None:
+        if not tool.is_public:
+            self._sources.add(_origin(tool))
 
     def _note_sent_pieces(self, tool: Tool, arguments: BaseModel) -> None:
         is_clean = current_request().idempotency_key in self._began_clean

@@ -18,6 +18,7 @@ import pytest
 
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.calls.call import Toolbox
+from bot.agent.hooks.chain import ToolCheck
 from bot.core.errors import ToolDefinitionError, ToolError
 from bot.core.outcome import RunStatus, StopReason
 from bot.dev.model import Script, call, calls, finish, text
@@ -45,7 +46,7 @@ async def with_tools(*functions: Callable[..., Any], **settings: Any) -> AsyncGe
     settings = {"timeout": 0.05} | settings
     made = [tool(group="g", summary="s", core=True, **settings)(each).tool for each in functions]
     asked = calls(*((each.name, {}) for each in made))
-    async with bench(Script([asked, finish(ANSWER)])) as place:
+    async with bench(Script([asked, finish(ANSWER)]), hooks=(ToolCheck({}),)) as place:
         place.artifacts = Bounded()
         toolbox = Toolbox(Catalogue.of(made), {}, place.artifacts)
         place.parts = replace(place.parts, toolbox=toolbox)
