@@ -31,6 +31,8 @@ from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.features import Feature, ProcessDeps, ServiceDeps
+from bot.features.schedules.messages import SlackScheduledMessages
+from bot.features.schedules.waiting import WaitingMessages
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
@@ -56,8 +58,6 @@ from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
 from bot.slack.providers.messages import MessageReader
-from bot.slack.providers.scheduled_messages import SlackScheduledMessages
-from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import no_connect_link
 from bot.store import Stores, data_format

@@ -25,13 +25,13 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
 from bot.features import Feature, ServiceDeps
+from bot.features.schedules.own import OwnSchedules
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ServerTraits
 from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.images import Images
-from bot.runs.context.own_schedules import OwnSchedules
 from bot.runs.erasure import ResponseDeleter
 from bot.runs.policy.approval_hook import MayAdminister, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy

@@ -16,6 +16,7 @@ from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.core.errors import BotError
 from bot.features import Feature, IntakeDeps
+from bot.features.schedules.waiting import WaitingMessages
 from bot.mcp import McpServers
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
@@ -44,7 +45,6 @@ from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.repair import Orphans
-from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores
 
 log = logging.getLogger(__name__)

@@ -20,13 +20,13 @@ from bot.core.background import alongside
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.context import RequestContext, bound_request
 from bot.core.schedule import Schedule
-from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.features.memories.scoped import ScopedMemories
 from bot.features.memories.store import MemoryStore
+from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.own import OwnSchedules
 from bot.runs import erasure
-from bot.runs.context.own_schedules import OwnSchedules
 from bot.settings import ModelSettings, Settings
 from bot.store import Retention, open_stores
 from bot.store.connection import connect

@@ -17,10 +17,10 @@ from bot.features.feedback.slack_part import FEEDBACK
 from bot.features.feedback.store import Ratings
 from bot.features.memories.home import FORGET
 from bot.features.memories.store import MemoryStore
+from bot.features.schedules.home import CANCEL
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, REGENERATE, SHOW_ALL
-from bot.slack.ui.schedules import CANCEL
 from bot.store import Stores
 from bot.toolkit import Memory, MemoryScope
 from tests.security.model import question, won_over

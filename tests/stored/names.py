@@ -30,7 +30,6 @@ from bot.core.errors import ModelErrorKind
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule
-from bot.core.scheduled_message import ScheduledMessage
 from bot.features.accounts.account import AccountChange
 from bot.features.accounts.records import (
     AccountRecord,
@@ -44,6 +43,7 @@ from bot.features.accounts.records import (
 from bot.features.feedback.instructions_form import Draft
 from bot.features.feedback.ratings import Feedback, RatedQuestion
 from bot.features.refresh.refreshed import Refreshed
+from bot.features.schedules.message import ScheduledMessage
 from bot.mcp.pins import ServerPins
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences

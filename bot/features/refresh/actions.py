@@ -19,7 +19,7 @@ from bot.features.refresh.jobs import REFRESH
 from bot.features.refresh.message import ended_part, refresh_buttons, refresh_part
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.refresh.store import RefreshStore
-from bot.runs.context.own_schedules import MOST, first_time
+from bot.features.schedules.own import MOST, first_time
 from bot.runs.policy.access import Person
 from bot.runs.watching import Submit
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_definitive

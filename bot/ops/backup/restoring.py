@@ -26,11 +26,11 @@ from pathlib import Path
 from bot.core.approvals import CallProgress
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.core.request import Request
+from bot.features.schedules.own import next_time
 from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
 from bot.ops.backup.items import LEFT_OUT, ItemCheck, family
 from bot.ops.backup.making import delete_all, has_data
 from bot.ops.backup.values import write_items
-from bot.runs.context.own_schedules import next_time
 from bot.runs.queue.workers import live_workers
 from bot.store import Stores, data_format
 from bot.store.connection import PREFIX

@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import BotError, NotPermitted
 from bot.core.request import Entry
 from bot.core.schedule import Schedule
-from bot.runs.context.own_schedules import next_time
+from bot.features.schedules.own import next_time
 from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS, error_code
 from bot.slack.edge.workspaces import Slack

@@ -14,14 +14,14 @@ from typing_extensions import override
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule, often_of
+from bot.features.schedules.home import place_of, words_of
+from bot.features.schedules.own import next_time
 from bot.mcp.config import label_of
-from bot.runs.context.own_schedules import next_time
 from bot.runs.watching import Listener
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
 from bot.slack.edge.text import one_line
 from bot.slack.ui import words
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.schedules import place_of, words_of
 from bot.store import ScheduleStore
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from bot.app.run_setup import redis_and_stores
-from bot.runs.context.own_schedules import OwnSchedules
+from bot.features.schedules.own import OwnSchedules
 from bot.settings import Settings
 from bot.toolkit import Schedules
 from tests.evidence import make

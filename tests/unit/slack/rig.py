@@ -18,8 +18,8 @@ from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.schedule import Schedule
-from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import Workspace
+from bot.features.schedules.message import ScheduledMessage
 from bot.model import ModelChoices
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetUse

@@ -12,16 +12,16 @@ from bot.core.findings import EvidenceMode
 from bot.core.outcome import RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.schedule import Schedule
-from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.features.accounts.slack.messages import code_modal, link_modal, paste_modal
 from bot.features.feedback.comment_form import comment_form
 from bot.features.feedback.instructions_form import Draft, instructions_form
 from bot.features.memories.home import memory_blocks
+from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.own import MOST
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
-from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences

@@ -9,13 +9,13 @@ from typing import Any
 
 from bot.core.budgets import Account, Budget, Pause, Spent
 from bot.core.schedule import Schedule
-from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.dev.workspace.blocks import check_view
 from bot.features.memories.home import FORGET, memory_blocks
+from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.own import MOST
 from bot.mcp import McpServer, ServerStatus
-from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.channels import ChannelSettings

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.errors import NotPermitted
+from bot.features.schedules.waiting import WaitingMessages
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import Clients, Identity
@@ -16,7 +17,6 @@ from bot.slack.intake.home.model_field import shown_model
 from bot.slack.intake.home.view import CHOICE, AdminView, home_view
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
-from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.text.translation import reader
 
 UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]

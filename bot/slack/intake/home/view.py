@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from bot.core.budgets import Budget, Pause
 from bot.core.schedule import Schedule
-from bot.core.scheduled_message import ScheduledMessage
+from bot.features.schedules.home import all_schedules, own_scheduled
+from bot.features.schedules.message import ScheduledMessage
 from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
@@ -18,7 +19,6 @@ from bot.slack.ui import home_words, words
 from bot.slack.ui.buttons import with_confirmation
 from bot.slack.ui.links import escape_mrkdwn
 from bot.slack.ui.parts import Block, context, shortened, text_object
-from bot.slack.ui.schedules import all_schedules, own_scheduled
 from bot.text.translation import translated
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"

@@ -8,6 +8,8 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import SlackUnavailable
+from bot.features.schedules.home import CANCEL as CANCEL_SCHEDULE
+from bot.features.schedules.home import CANCEL_MESSAGE
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.payloads import channel_beside
 from bot.slack.intake.home.publish import HomeTab
@@ -16,8 +18,6 @@ from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import home_words
 from bot.slack.ui.modals import notice_modal
-from bot.slack.ui.schedules import CANCEL as CANCEL_SCHEDULE
-from bot.slack.ui.schedules import CANCEL_MESSAGE
 
 log = logging.getLogger(__name__)
 

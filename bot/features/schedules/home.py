@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.core.schedule import Schedule, often_of
-from bot.core.scheduled_message import ScheduledMessage
+from bot.features.schedules.message import ScheduledMessage
 from bot.mcp.config import label_of
 from bot.slack.edge.text import unescape
 from bot.slack.ui import home_words, words

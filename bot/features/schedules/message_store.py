@@ -6,7 +6,7 @@ import logging
 import time
 
 from bot.core.errors import CorruptValue
-from bot.core.scheduled_message import ScheduledMessage
+from bot.features.schedules.message import ScheduledMessage
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode
 

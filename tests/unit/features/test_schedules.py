@@ -14,7 +14,8 @@ from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
 from bot.dev.model import ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
-from bot.runs.context.own_schedules import MOST, OwnSchedules, first_time
+from bot.features.schedules.own import MOST, OwnSchedules, first_time
+from bot.features.schedules.tools import cancel_schedule, list_schedules, schedule_prompt
 from bot.runs.policy.access import Policy
 from bot.slack.intake import due_schedules
 from bot.slack.intake.due_schedules import DueSchedules
@@ -26,7 +27,6 @@ from tests.support.deployment import Deployment, configured, deployed
 from tests.support.redis import redis_server, redis_url, stores
 from tests.support.runs import answer
 from tests.unit.slack.rig import wired
-from tools.schedules import cancel_schedule, list_schedules, schedule_prompt
 
 __all__ = ["redis_server", "redis_url", "stores"]
 

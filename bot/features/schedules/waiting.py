@@ -14,7 +14,7 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
-from bot.core.scheduled_message import ScheduledMessage
+from bot.features.schedules.message import ScheduledMessage
 from bot.slack.edge.client import Clients, error_code
 from bot.store import ScheduledMessageStore
 

@@ -11,12 +11,12 @@ from slack_sdk.errors import SlackApiError
 from bot.core.context import current_request
 from bot.core.errors import NotPermitted, StoreError, ToolError
 from bot.core.failpoints import failpoint
-from bot.core.scheduled_message import ScheduledMessage
+from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.waiting import Waiting, WaitingMessages
 from bot.slack.edge.client import is_ambiguous
 from bot.slack.providers import outbound_text
 from bot.slack.providers.channel_access import ReachableChannels, for_the_model, only_once
 from bot.slack.providers.messages import MessageReader
-from bot.slack.providers.waiting_messages import Waiting, WaitingMessages
 from bot.text.invisible_text import exact
 from bot.toolkit.provided.scheduled_messages import WaitingMessage
 

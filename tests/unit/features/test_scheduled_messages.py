@@ -11,10 +11,10 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.features.schedules.messages import SlackScheduledMessages
+from bot.features.schedules.waiting import WaitingMessages
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.messages import MessageReader
-from bot.slack.providers.scheduled_messages import SlackScheduledMessages
-from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores
 from tests.support.redis import redis_server, redis_url, stores
 from tests.unit.slack.rig import Rig, wired

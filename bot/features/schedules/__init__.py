@@ -1,0 +1,1 @@
+"""Schedules: questions that the bot asks itself later, and messages that it has Slack post later."""
