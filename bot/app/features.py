@@ -12,6 +12,7 @@ from bot.features.evidence.feature import evidence
 from bot.features.feedback.feature import feedback
 from bot.features.memories.feature import memories
 from bot.features.refresh.feature import refresh
+from bot.features.schedules.feature import schedules
 from bot.features.server_questions.feature import server_questions
 from bot.mcp import Pins
 from bot.mcp.doors import PersonalServers, ServerQuestions
@@ -53,6 +54,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
             keys.get_secret_value() if keys else None,
             settings.bot_public_url,
         ),
+        schedules(),
     )
 
 

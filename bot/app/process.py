@@ -31,8 +31,6 @@ from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.features import Feature, ProcessDeps, ServiceDeps
-from bot.features.schedules.messages import SlackScheduledMessages
-from bot.features.schedules.waiting import WaitingMessages
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
@@ -46,7 +44,6 @@ from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.slack.intake.decisions import may_administer, may_ask, may_decide
-from bot.slack.intake.schedules import ScheduleListener, WorkspaceSchedules
 from bot.slack.intake.slack_part import tell_switched_off
 from bot.slack.intake.workflow_step import step_surfaces
 from bot.slack.message.message_metadata import EarlierAnswers
@@ -57,13 +54,12 @@ from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
-from bot.slack.providers.messages import MessageReader
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import no_connect_link
 from bot.store import Stores, data_format
 from bot.telemetry.event_loop import EventLoopWatchdog
 from bot.text.translation import load_catalogue, reader
-from bot.toolkit import Canvases, Directory, ScheduledMessages
+from bot.toolkit import Canvases, Directory
 from bot.toolkit.tool import Services
 
 if TYPE_CHECKING:
@@ -334,7 +330,6 @@ def _runner_in(
         ),
         answer_buttons=answer_buttons(features),
     )
-    schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)
     steps = step_surfaces(slack.clients, slack.identity, slack.people)
     frontend = Frontend(
@@ -343,19 +338,19 @@ def _runner_in(
         may_decide=partial(may_decide, slack.people),
         may_administer=partial(may_administer, slack.people, settings.access),
         may_ask=partial(may_ask, slack.people, settings.access),
-        services=_services(slack, channels, stores),
+        services=_services(slack, channels),
         ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
         surfaces={Entry.WORKFLOW_STEP: steps},
-        listeners=[partial(ScheduleListener, schedules)],
+        listeners=[
+            feature.run_listener(stores, slack) for feature in features if feature.run_listener
+        ],
     )
     return make_runner(frontend, slack)
 
 
-def _services(slack: Slack, channels: ReachableChannels, stores: Stores) -> Services:
+def _services(slack: Slack, channels: ReachableChannels) -> Services:
     """Return what a workspace offers to tools besides its conversations."""
-    waiting = WaitingMessages(slack.identity.team, slack.clients, stores.scheduled_messages)
     return {
         Canvases: SlackCanvases(slack, channels),
         Directory: SlackDirectory(slack, channels),
-        ScheduledMessages: SlackScheduledMessages(waiting, channels, MessageReader(slack)),
     }

@@ -25,7 +25,6 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
 from bot.features import Feature, ServiceDeps
-from bot.features.schedules.own import OwnSchedules
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ServerTraits
@@ -50,7 +49,7 @@ from bot.settings.checks import check_prices, check_tools
 from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
-from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Schedules, WebSearch
+from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, WebSearch
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from bot.web.fetching import WebFetcher
@@ -156,7 +155,7 @@ async def runner_factory(
     draining = draining or asyncio.Event()
     toolsets = ToolsetCache()
     common = {
-        **_common_services(settings, stores),
+        **_common_services(settings),
         **artifact_services(artifacts),
     }
     await asyncio.to_thread(remove_abandoned_folders)
@@ -258,12 +257,11 @@ def _hooks(settings: Settings, artifacts: Artifacts, run: Run) -> HookChain:
     return HookChain(tuple(hooks))
 
 
-def _common_services(settings: Settings, stores: Stores) -> dict[type, object]:
+def _common_services(settings: Settings) -> dict[type, object]:
     """Return the services that tools have in every frontend."""
     services: dict[type, object] = {
         Databases: SqlDatabases(settings.databases),
         Fetcher: WebFetcher(),
-        Schedules: OwnSchedules(stores.schedules),
     }
     if settings.web_search:
         services[WebSearch] = web_search(settings, settings.web_search)

@@ -16,7 +16,6 @@ from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.core.errors import BotError
 from bot.features import Feature, IntakeDeps
-from bot.features.schedules.waiting import WaitingMessages
 from bot.mcp import McpServers
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
@@ -37,11 +36,10 @@ from bot.slack.edge.workspaces import (
 )
 from bot.slack.intake.bolt_app import workspace_router
 from bot.slack.intake.catch_up import CatchUp
-from bot.slack.intake.due_schedules import DueSchedules
 from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.listeners import register
-from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.intake.schedules import DueSchedules
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.repair import Orphans
@@ -176,9 +174,8 @@ async def _running_schedules(
     async def submit_due(team: str) -> None:
         if app := await apps.of(team):
             stores = app.stores
-            await DueSchedules(
-                team, stores.schedules, stores.pause, app.questions, app.parts, app.slack
-            ).run()
+            due = DueSchedules(team, stores.schedules, stores.pause, app.parts, app.slack)
+            await due.run()
 
     async with alongside(run_in_each(workspaces.teams, submit_due), name="schedules"):
         yield
@@ -256,14 +253,12 @@ def make_slack_app(
 def _home_tab(settings: Settings, app: SlackApp, features: Sequence[Feature]) -> HomeTab:
     stores, gate = app.stores, app.gate
     budgets = budget_policy(settings, stores)
-    schedules = WorkspaceSchedules(app.team, stores.schedules, app.clients)
     catalogue = tool_catalogue(settings)
     admin = Admin(
         gate,
         one_of_many=settings.slack_client_id is not None,
         budgets=budgets,
         servers=McpServers(settings.mcp_servers, stores.mcp, **mcp_doors(features, stores.mcp)),
-        schedules=schedules,
         tools=Counter(tool.group for tool in catalogue.tools),
         is_tool=partial(is_tool_name, settings),
         is_priced=not unpriced_models(settings),
@@ -279,8 +274,6 @@ def _home_tab(settings: Settings, app: SlackApp, features: Sequence[Feature]) ->
         gate=gate,
         usage_of=budgets.of_person,
         admin=admin,
-        schedules=schedules,
-        messages=WaitingMessages(app.team, app.clients, stores.scheduled_messages),
         preferences=PreferenceBook(stores.preferences),
         parts=app.parts,
     )

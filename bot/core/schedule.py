@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise
 
 from babel.dates import get_day_names
 from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.core.errors import ToolError
 from bot.core.ids import new_id
 from bot.core.request import Redacted
+from bot.core.time_zones import zone_of
 from bot.text.locales import locale_of
 from bot.text.translation import Text, list_in_words, reader_locale
 
+MOST = 10  # of one person in a workspace
+_LEAST_MINUTES = 15
+_CHECKED_TIMES = 100  # times of a schedule: more than a day of them at the shortest interval
 _ON_DAYS = re.compile(
     r"(?P<time>at [\d:, and]+) (?:on (?P<days>\w+day(?:(?:, and|,| and| through) \w+day)*)|every day)"
 )
@@ -57,6 +64,35 @@ class Schedule(BaseModel):
     waits_for: str = ""
     refusals: int = 0
     made: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+
+def first_time(cron: str, time_zone: str, now: float) -> int:
+    """Return the first time of a new schedule, as `next_time` does.
+
+    Also raises ToolError if any two of its times are closer than 15 minutes.
+    """
+    soon = islice(_due_times(cron, time_zone, now), _CHECKED_TIMES)
+    if any(later - sooner < timedelta(minutes=_LEAST_MINUTES) for sooner, later in pairwise(soon)):
+        raise ToolError(f"At most every {_LEAST_MINUTES} minutes.")
+    return next_time(cron, time_zone, now)
+
+
+def next_time(cron: str, time_zone: str, now: float) -> int:
+    """Return when `cron` is next due after `now`, both in seconds since the epoch.
+
+    `cron` is in the local time of `time_zone`. Raises ToolError if it is invalid or never due.
+    """
+    due = next(_due_times(cron, time_zone, now), None)
+    if due is None:
+        raise ToolError(f"{cron!r} never comes.")
+    return int(due.timestamp())
+
+
+def _due_times(cron: str, time_zone: str, now: float) -> Iterator[datetime]:
+    try:
+        return CronSim(cron, datetime.fromtimestamp(now, zone_of(time_zone)))
+    except CronSimError as error:
+        raise ToolError(f'{cron!r} is no cron expression ({error}). Write "0 9 * * MON".') from None
 
 
 def cron_in_words(cron: str) -> str:

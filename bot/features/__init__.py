@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     from bot.runs.queue.engine import Handle
     from bot.runs.run_deps import RunDeps
     from bot.runs.run_parts import RunPartFor
+    from bot.runs.watching import ListenerFor
     from bot.slack.edge.installs import InstallableApp
     from bot.slack.edge.workspaces import Slack, Workspaces
     from bot.slack.intake.slack_part import SlackPart, SlackPartFor
@@ -39,6 +40,8 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     """What does each kind of job; the kinds are stored."""
     JobsFor = Callable[[RunDeps, Slack], Jobs]
     """Returns the jobs of a feature in a workspace."""
+    RunListenerFor = Callable[[Stores, Slack], ListenerFor]
+    """Returns what listens to the runs of a workspace."""
     ChecksFor = Callable[[Stores | None], Awaitable[Sequence[Check]]]
     """Makes the lines of a feature in `bot doctor`; the stores are missing without a Redis."""
 
@@ -106,6 +109,7 @@ class Feature:
 
     - `services`: what it offers to tools, by the type that they ask for.
     - `run_part`: what it adds to each run, such as a hook of the loop.
+    - `run_listener`: listens to each run in a workspace, and may speak in Slack.
     - `jobs`: work that people start with a button, done by a worker in their name.
     - `slack_part`: what it adds to a workspace: listeners, sections of the Home tab, due schedules.
     - `buttons`: its buttons under answers.
@@ -123,6 +127,7 @@ class Feature:
     name: str
     services: Mapping[type, ServiceFor] = field(default_factory=lambda: MappingProxyType({}))
     run_part: RunPartFor | None = None
+    run_listener: RunListenerFor | None = None
     jobs: JobsFor | None = None
     slack_part: SlackPartFor | None = None
     buttons: tuple[AnswerButton, ...] = ()

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.features.schedules.message_store import ScheduledMessageStore
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.leases import Lease, Leases, Lock, locked
@@ -79,7 +78,6 @@ __all__ = [
     "RunRecord",
     "Runs",
     "ScheduleStore",
-    "ScheduledMessageStore",
     "Signals",
     "StaleStatuses",
     "Stores",
@@ -110,7 +108,6 @@ class Stores:
     channels: ListedDecisions
     preferences: Decisions
     schedules: ScheduleStore
-    scheduled_messages: ScheduledMessageStore
     mcp: Decisions
     signals: Signals
     stale_statuses: StaleStatuses
@@ -211,7 +208,6 @@ async def open_stores(
             threads=Threads(redis, keep),
             preferences=Decisions(redis, keep, "preferences"),
             schedules=ScheduleStore(redis, keep),
-            scheduled_messages=ScheduledMessageStore(redis, keep),
             channels=ListedDecisions(redis, keep, "channel-edits", fresh=1.0),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),

@@ -22,7 +22,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features.memories.store import MemoryStore
 from bot.runs.queue.engine import EngineOptions, open_engine
-from bot.slack.intake import due_schedules
+from bot.slack.intake import schedules as intake_schedules
 from bot.slack.intake.manifest import manifest
 from bot.slack.ui.buttons import APPROVE, SHARE, STOP
 from bot.store import Stores, open_stores
@@ -249,7 +249,7 @@ async def test_schedules_wait_and_are_asked_once(
 ) -> None:
     """O2: what comes due in a pause, once or often, is asked when it is over: nobody reads in the
     thread each day that the bot is paused, and no reminder is lost."""
-    monkeypatch.setattr(due_schedules, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(intake_schedules, "LOOK_SECONDS", 0.05)
     async with scene(redis_url) as here:
         root = str((await here.bot.ws.say(ADA, SALES, "Here.", None))["ts"])
         await here.pause()

@@ -25,6 +25,7 @@ from bot.dev.workspace import ADA, BEN
 from bot.features.memories.scoped import ScopedMemories
 from bot.features.memories.store import MemoryStore
 from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.message_store import ScheduledMessageStore
 from bot.features.schedules.own import OwnSchedules
 from bot.runs import erasure
 from bot.settings import ModelSettings, Settings
@@ -382,7 +383,7 @@ async def test_what_people_made_for_later_outlasts_the_retention_of_settings(red
             team="T1", user="U1", channel="C1", text="x", post_at=int(time.time()) + 100 * day
         )
         for each in (message, message.model_copy(update={"id": "m2", "post_at": 1})):
-            await stores.scheduled_messages.save(each)
+            await ScheduledMessageStore.of(stores).save(each)
     terms = {key: await redis.ttl(key) for key in await redis.keys("*schedule*")}
     assert len(terms) == 4
     assert min(terms.values()) > 100 * day

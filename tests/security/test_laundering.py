@@ -20,7 +20,7 @@ from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
-from bot.slack.intake import due_schedules
+from bot.slack.intake import schedules as intake_schedules
 from bot.slack.ui.buttons import APPROVE
 from bot.toolkit import Page
 from bot.web.fetching import WebFetcher
@@ -153,7 +153,7 @@ async def test_what_was_scheduled_unasked_is_no_source(
     redis_url: str, fetched: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody has seen a schedule's words before the bot posts them, where read_thread finds them."""
-    monkeypatch.setattr(due_schedules, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(intake_schedules, "LOOK_SECONDS", 0.2)
     later = {"text": f"{EVIL} {coded(THREAD, fetch(EVIL))}", "cron": None}
     now = {"at": datetime.now(UTC).isoformat()}
     async with deployed(obeys, redis_url) as bot:

@@ -13,13 +13,12 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry, Job, Request
-from bot.core.schedule import Schedule, often_of
+from bot.core.schedule import MOST, Schedule, first_time, often_of
 from bot.features.refresh import words as said
 from bot.features.refresh.jobs import REFRESH
 from bot.features.refresh.message import ended_part, refresh_buttons, refresh_part
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.refresh.store import RefreshStore
-from bot.features.schedules.own import MOST, first_time
 from bot.runs.policy.access import Person
 from bot.runs.watching import Submit
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_definitive

@@ -1,22 +1,126 @@
-"""Scheduled questions and messages in the Home tab: a line and a button for each."""
+"""Scheduled questions and messages in Slack: listed and cancelled in the Home tab, asked when due."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
+from slack_sdk.errors import SlackApiError
+from typing_extensions import override
+
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
+from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.core.request import Entry
 from bot.core.schedule import Schedule, often_of
+from bot.features.schedules import words
 from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.message_store import ScheduledMessageStore
+from bot.features.schedules.waiting import WaitingMessages
 from bot.mcp.config import label_of
+from bot.runs.audit_trail import refused
+from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import unescape
-from bot.slack.ui import home_words, words
+from bot.slack.intake.press import Press
+from bot.slack.intake.questions import Question
+from bot.slack.intake.schedules import WorkspaceSchedules, place_of, words_of
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.buttons import with_confirmation, with_label
 from bot.slack.ui.links import LinkGate
+from bot.slack.ui.modals import notice_modal
 from bot.slack.ui.parts import Block, context, local_time, shortened, text_object, universal_time
+from bot.text.translation import reader
+
+log = logging.getLogger(__name__)
 
 CANCEL, CANCEL_MESSAGE = "cancel_schedule", "cancel_message"
 _MAX_FOR_ADMINS = 10  # a Home tab has at most 100 blocks
 _MAX_MESSAGES = 8  # per person
 _MAX_QUOTE = 200  # characters of a text in a confirmation dialog
+
+
+class SchedulesInSlack(SlackPart):
+    """The schedules and scheduled messages of one workspace."""
+
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+        self._schedules = WorkspaceSchedules(app.team, app.stores.schedules, app.clients)
+        store = ScheduledMessageStore.of(app.stores)
+        self._messages = WaitingMessages(app.team, app.clients, store)
+
+    @override
+    def register(self, app: SlackApp) -> None:
+        app.button(CANCEL)(self._cancel)
+        app.button(CANCEL_MESSAGE)(self._cancel_message)
+
+    @override
+    async def home(self, viewer: HomeViewer) -> Sequence[Block]:
+        schedules = await self._schedules.of(viewer.user)
+        return own_scheduled(schedules, await self._messages.of(viewer.user))
+
+    @override
+    async def admin_home(self, user: str) -> Sequence[Block]:
+        return all_schedules(await self._schedules.all())
+
+    @override
+    async def take_due(self, schedule: Schedule) -> bool:
+        """Ask the question of a schedule. Its key has the time, so that it is asked once."""
+        if schedule.refresh:
+            return False
+        question = Question(
+            entry=Entry.SCHEDULE,
+            user=schedule.user,
+            channel=schedule.channel,
+            thread=schedule.thread,
+            text=schedule.text,
+            schedule=schedule.id,
+            suggested=schedule.suggested,
+            key=f"schedule:{schedule.id}:{schedule.next_at}",
+        )
+        await self._app.questions.ask(question)
+        return True
+
+    async def _cancel(self, press: Press) -> None:
+        try:
+            if not await self._schedules.cancel(press.user, press.value):
+                await self._cancel_for_admin(press.user, press.value)
+        finally:
+            self._app.refresh_home(press.user)
+
+    async def _cancel_for_admin(self, user: str, schedule_id: str) -> None:
+        """Cancel a schedule of anybody in the workspace and tell its owner."""
+        app, what = self._app, "cancelled a schedule"
+        try:
+            admin = await app.gate.admin(user)
+        except NotPermitted:
+            await app.record([refused(app.team, user, what)])
+            raise
+        for schedule in await self._schedules.all():
+            if schedule.id == schedule_id:
+                entry = AuditEntry(
+                    kind=AuditKind.ADMINISTERED,
+                    team=app.team,
+                    who=admin.id,
+                    channel=schedule.channel,
+                    what=what,
+                )
+                await app.record([entry])  # first: never a change without an entry
+                with reader(await app.people.locale(schedule.user)):
+                    why = words.SCHEDULE_CANCELLED(person=admin.id)
+                    await self._schedules.stop(schedule, why, again=False)
+
+    async def _cancel_message(self, press: Press) -> None:
+        why = ""
+        try:
+            if not await self._messages.cancel_by_id(press.user, press.value):
+                why = words.MESSAGE_GONE()
+        except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS):
+            log.warning("A message that waits to be posted was not cancelled", exc_info=True)
+            why = words.MESSAGE_PERHAPS()
+        if why:
+            await press.open(notice_modal(words.NOT_CANCELLED(), why))
+        self._app.refresh_home(press.user)
 
 
 def own_scheduled(
@@ -25,9 +129,9 @@ def own_scheduled(
     """Return a person's scheduled questions and messages."""
     if not (schedules or messages):
         return []
-    heading = text_object(home_words.HOME_SCHEDULES())
+    heading = text_object(words.HOME_SCHEDULES())
     shown = messages[:_MAX_MESSAGES]
-    more = home_words.MORE_TO_BE_POSTED(count=len(messages) - len(shown))
+    more = words.MORE_TO_BE_POSTED(count=len(messages) - len(shown))
     return [
         {"type": "divider"},
         {"type": "header", "text": heading},
@@ -45,14 +149,14 @@ def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
     if not schedules:
         return []
     shown = [_anyone(each) for each in schedules[:_MAX_FOR_ADMINS]]
-    more = home_words.HOME_NEXT_SCHEDULES(count=len(schedules), shown=len(shown))
-    heading = more if len(schedules) > len(shown) else home_words.HOME_ALL_SCHEDULES()
+    more = words.HOME_NEXT_SCHEDULES(count=len(schedules), shown=len(shown))
+    heading = more if len(schedules) > len(shown) else words.HOME_ALL_SCHEDULES()
     return [_section(heading), *shown]
 
 
 def _own(schedule: Schedule) -> Block:
     line = f"{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
-    question = home_words.CANCEL_QUESTION(text=_beginning(schedule.text))
+    question = words.CANCEL_QUESTION(text=_beginning(schedule.text))
     cancel = _cancel(CANCEL, schedule.id, schedule.text, question)
     return {**_section(line), "block_id": f"own-{schedule.id}", "accessory": cancel}
 
@@ -60,7 +164,7 @@ def _own(schedule: Schedule) -> Block:
 def _anyone(schedule: Schedule) -> Block:
     line = f"<@{schedule.user}>\n{_when(schedule)} {place_of(schedule.channel)}"
     often = often_of(schedule.cron) or words.ONCE_AT(when=universal_time(schedule.next_at))
-    question = home_words.CANCEL_QUESTION_OF(often=often)
+    question = words.CANCEL_QUESTION_OF(often=often)
     cancel = _cancel(CANCEL, schedule.id, often, question)
     return {**_section(line), "block_id": f"all-{schedule.id}", "accessory": cancel}
 
@@ -71,9 +175,9 @@ def _message(message: ScheduledMessage) -> Block:
     Its text is stored as mrkdwn with addresses as code; the gate finds the addresses again.
     """
     text = unescape(message.text).replace("`", "")
-    when = home_words.TO_BE_POSTED(when=local_time(message.post_at))
-    line = f"{_safe(text)}\n{when} {place_of(message.channel)}"
-    question = home_words.CANCEL_MESSAGE(text=_beginning(text))
+    when = words.TO_BE_POSTED(when=local_time(message.post_at))
+    line = f"{LinkGate().mrkdwn(shortened(text, 300))}\n{when} {place_of(message.channel)}"
+    question = words.CANCEL_MESSAGE(text=_beginning(text))
     cancel = _cancel(CANCEL_MESSAGE, message.id, text, question)
     return {**_section(line), "block_id": f"own-{message.id}", "accessory": cancel}
 
@@ -83,26 +187,10 @@ def _cancel(action: str, value: str, name: str, question: str) -> Block:
 
     `name` is the label for screen readers; `question` is the question of the confirmation dialog.
     """
-    text = text_object(home_words.CANCEL())
+    text = text_object(words.CANCEL())
     button = {"type": "button", "action_id": action, "text": text, "value": value}
-    answers = {"yes": home_words.CANCEL_IT(), "no": home_words.KEEP_IT()}
-    return with_confirmation(
-        with_label(button, name), home_words.CANCEL_TITLE(), question, **answers
-    )
-
-
-def words_of(schedule: Schedule) -> str:
-    """Return the question as mrkdwn without links, because a model may have written it."""
-    return _safe(schedule.text)
-
-
-def place_of(channel: str) -> str:
-    """Return the place of a scheduled question or message as mrkdwn."""
-    return words.IN_DIRECT() if channel.startswith("D") else words.IN_PLACE(channel=f"<#{channel}>")
-
-
-def _safe(text: str) -> str:
-    return LinkGate().mrkdwn(shortened(text, 300))
+    answers = {"yes": words.CANCEL_IT(), "no": words.KEEP_IT()}
+    return with_confirmation(with_label(button, name), words.CANCEL_TITLE(), question, **answers)
 
 
 def _beginning(text: str) -> str:

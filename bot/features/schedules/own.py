@@ -1,27 +1,20 @@
-"""Schedules of the asker, and the times at which they are due."""
+"""Schedules of the asker."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise
-
-from cronsim import CronSim, CronSimError
+from datetime import UTC, datetime
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.schedule import Schedule
-from bot.core.time_zones import zone_of
+from bot.core.schedule import MOST, Schedule, first_time
 from bot.store import ScheduleStore
 
-MOST = 10  # of one person in a workspace
-_LEAST_MINUTES = 15
 _LATEST_DAYS = 366
 _GRACE_SECONDS = 600  # a time that passed while the approval was pending is due at once
 _TOO_MANY = f"The person has {MOST} schedules already; cancel one first."
-_CHECKED_TIMES = 100  # times of a schedule: more than a day of them at the shortest interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,35 +69,6 @@ class OwnSchedules:
             raise ToolError(f"The person has no schedule {schedule_id}. list_schedules names them.")
         await self.store.remove(found.team, found.id)
         return found
-
-
-def first_time(cron: str, time_zone: str, now: float) -> int:
-    """Return the first time of a new schedule, as `next_time` does.
-
-    Also raises ToolError if any two of its times are closer than 15 minutes.
-    """
-    soon = islice(_times(cron, time_zone, now), _CHECKED_TIMES)
-    if any(later - sooner < timedelta(minutes=_LEAST_MINUTES) for sooner, later in pairwise(soon)):
-        raise ToolError(f"At most every {_LEAST_MINUTES} minutes.")
-    return next_time(cron, time_zone, now)
-
-
-def next_time(cron: str, time_zone: str, now: float) -> int:
-    """Return when `cron` is next due after `now`, both in seconds since the epoch.
-
-    `cron` is in the local time of `time_zone`. Raises ToolError if it is invalid or never due.
-    """
-    due = next(_times(cron, time_zone, now), None)
-    if due is None:
-        raise ToolError(f"{cron!r} never comes.")
-    return int(due.timestamp())
-
-
-def _times(cron: str, time_zone: str, now: float) -> Iterator[datetime]:
-    try:
-        return CronSim(cron, datetime.fromtimestamp(now, zone_of(time_zone)))
-    except CronSimError as error:
-        raise ToolError(f'{cron!r} is no cron expression ({error}). Write "0 9 * * MON".') from None
 
 
 def _utc(moment: float) -> str:

@@ -15,8 +15,8 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
 from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.message_store import ScheduledMessageStore
 from bot.slack.edge.client import Clients, error_code
-from bot.store import ScheduledMessageStore
 
 _PAGE = 100
 _MAX_PAGES = 20
@@ -86,7 +86,7 @@ class WaitingMessages:
         return False
 
     async def _stored(self, user: str) -> list[ScheduledMessage]:
-        return await self.store.of(self.team, user)
+        return await self.store.of_person(self.team, user)
 
     async def _waiting(self) -> list[Waiting]:
         """Return all messages of the app that wait."""

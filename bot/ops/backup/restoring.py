@@ -26,7 +26,7 @@ from pathlib import Path
 from bot.core.approvals import CallProgress
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.core.request import Request
-from bot.features.schedules.own import next_time
+from bot.core.schedule import next_time
 from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
 from bot.ops.backup.items import LEFT_OUT, ItemCheck, family
 from bot.ops.backup.making import delete_all, has_data

@@ -1,32 +1,37 @@
-"""Schedules of a workspace: listed, cancelled, and stopped when they keep failing."""
+"""Schedules of a workspace: taken when they are due, and stopped when they keep failing."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
-from typing_extensions import override
 
+from bot.core.errors import BotError, NotPermitted
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
-from bot.core.schedule import Schedule, often_of
-from bot.features.schedules.home import place_of, words_of
-from bot.features.schedules.own import next_time
+from bot.core.schedule import Schedule, next_time, often_of
 from bot.mcp.config import label_of
-from bot.runs.watching import Listener
-from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
+from bot.runs.policy.access import PersonKind
+from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.edge.text import one_line
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import words
 from bot.slack.ui.links import LinkGate
-from bot.store import ScheduleStore
+from bot.slack.ui.parts import shortened
+from bot.store import PauseSwitch, ScheduleStore
+from bot.text.translation import reader
 
 log = logging.getLogger(__name__)
 
 MOST_FAILURES = 3  # in a row
+_MOST_REFUSALS = 3
+LOOK_SECONDS = 10.0
 _NEVER = 253_370_764_800  # seconds since the epoch: the year 9999
 _MAX_WHY = 400  # characters
 
@@ -49,7 +54,7 @@ class WorkspaceSchedules:
 
     async def cancel(self, user: str, schedule_id: str) -> bool:
         """Remove a schedule of `user`. Return False when they have no such schedule."""
-        if schedule_id not in {each.id for each in await self.of(user)}:
+        if schedule_id not in {schedule.id for schedule in await self.of(user)}:
             return False
         return await self.store.remove(self.team, schedule_id)
 
@@ -127,6 +132,88 @@ class WorkspaceSchedules:
                 await self.stop(schedule, why)
 
 
+@dataclass(frozen=True, slots=True)
+class DueSchedules:
+    """The scheduler of one workspace, which any number of processes may run.
+
+    The store gives each due schedule to one process; `parts` are those of features, which do what it
+    is for.
+    """
+
+    team: str
+    store: ScheduleStore
+    switch: PauseSwitch
+    parts: Sequence[SlackPart]
+    slack: Slack
+    clock: Callable[[], float] = time.time
+
+    async def run(self) -> None:
+        """Take due schedules every ten seconds until cancelled. Errors are logged."""
+        while True:
+            try:
+                await self.submit_due()
+            except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
+                log.warning("Schedules were not looked through: %s", error)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def submit_due(self) -> None:
+        """Take all schedules that are due, unless the bot is paused.
+
+        A schedule that fails does not hold up the others; it is tried again when its claim expires.
+        """
+        if await self.switch.get():
+            return
+        for schedule in await self.store.due(self.team, self.clock()):
+            try:
+                with reader(await self.slack.people.locale(schedule.user)):
+                    await self._ask(schedule)
+            except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
+                log.warning("Schedule %s was not asked this time: %s", schedule.id, error)
+
+    async def _ask(self, schedule: Schedule) -> None:
+        try:
+            await self._do(schedule)
+        except NotPermitted as refusal:
+            log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
+            if refusal.reason == PersonKind.UNKNOWN:
+                await self._schedules.remove_ownerless(schedule)
+            else:
+                await self._refused(schedule, str(refusal))
+        except SlackApiError as error:
+            if error_code(error) != "thread_not_found":
+                raise
+            log.warning("Schedule %s was not asked: its thread is gone", schedule.id)
+            await self._refused(schedule, words.THREAD_GONE())
+        else:
+            await self._next(schedule.model_copy(update={"refusals": 0}))
+
+    async def _do(self, schedule: Schedule) -> None:
+        """Have a feature do what the schedule is for."""
+        for part in self.parts:
+            if await part.take_due(schedule):
+                return
+        raise NotPermitted(words.SWITCHED_OFF())
+
+    async def _refused(self, schedule: Schedule, why: str) -> None:
+        refusals = schedule.refusals + 1
+        if schedule.cron and refusals < _MOST_REFUSALS:
+            await self._next(schedule.model_copy(update={"refusals": refusals}))
+            return
+        await self._schedules.stop(schedule, why)
+
+    @property
+    def _schedules(self) -> WorkspaceSchedules:
+        return WorkspaceSchedules(self.team, self.store, self.slack.clients)
+
+    async def _next(self, schedule: Schedule) -> None:
+        """Set the next time, counted from now, so that missed times are asked only once."""
+        if not schedule.cron:
+            await self.store.remove(schedule.team, schedule.id)
+            return
+        later = next_time(schedule.cron, schedule.time_zone, self.clock())
+        await self.store.move(schedule.model_copy(update={"next_at": later}))
+
+
 @contextmanager
 def _log_failure(schedule: Schedule) -> Generator[None]:
     """Log a failure to post the notice, most likely because the person or channel is gone."""
@@ -156,17 +243,15 @@ def _stopped_text(schedule: Schedule, why: str, *, again: bool) -> str:
     return f"{notice} {words.SCHEDULE_AGAIN(**often)}"
 
 
-class ScheduleListener(Listener):
-    """A listener to the run of a request, which counts how the runs of a schedule end."""
+def words_of(schedule: Schedule) -> str:
+    """Return the question as mrkdwn without links, because a model may have written it."""
+    return _safe(schedule.text)
 
-    def __init__(self, schedules: WorkspaceSchedules, request: Request) -> None:
-        self._schedules = schedules
-        self._request = request
 
-    @override
-    async def on_end(self, outcome: Outcome) -> None:
-        if not self._request.schedule:
-            return
-        await self._schedules.ended(self._request, outcome)
-        for server in outcome.unconnected:
-            await self._schedules.wait_for_account(self._request, server)
+def place_of(channel: str) -> str:
+    """Return the place of a scheduled question or message as mrkdwn."""
+    return words.IN_DIRECT() if channel.startswith("D") else words.IN_PLACE(channel=f"<#{channel}>")
+
+
+def _safe(text: str) -> str:
+    return LinkGate().mrkdwn(shortened(text, 300))

@@ -326,13 +326,11 @@ NOT_OURS = Text("I don't know that budget.")
 OR = Text(" or ")
 SCHEDULE_STOPPED = Text("I stopped the question you scheduled {place} (“{text}”). {why}")
 SCHEDULE_FAILED = Text("It failed {count} times in a row. Last error: “{why}”")
-SCHEDULE_CANCELLED = Text("<@{person}>, an admin, cancelled it. Ask them if you need it.")
 SCHEDULE_AGAIN = Text("It ran {often} ({time_zone}). To restart it, ask me again.")
 SCHEDULE_WAITS = Text(
     "I have paused what you scheduled: {text}\nIt needs your *{server}* account, and {server} has ended "
     "our connection. Connect it on my Home tab, and the schedule goes on."
 )
-SCHEDULE_PAUSED = Text("paused until you connect {server}")
 SWITCHED_OFF = Text("The feature that this needs is switched off.")
 JOB_SWITCHED_OFF = Text(
     "What you started with a button was not done: the feature that it needs is switched off."
@@ -342,10 +340,8 @@ SCHEDULE_OWNER_LEFT = Text(
     "If you need it, ask me again."
 )
 SCHEDULE_CAME = Text("It ran {often} ({time_zone}).")
-NEXT_TIME = Text("next {when}")
 IN_DIRECT = Text("in direct messages")
 IN_PLACE = Text("in {channel}")
-ONCE_AT = Text("for {when}")
 THREAD_GONE = Text("The thread it was asked in is gone.")
 MENTION_ME_AMONG = Text(
     "Several people write in this thread, so I answer only when I am mentioned. If that was for me, "

@@ -11,8 +11,9 @@ from bot.core.audit_kinds import AuditKind
 from bot.core.schedule import Schedule
 from bot.dev.workspace import ADA, BEN
 from bot.features.memories.home import FORGET, memory_blocks
-from bot.features.schedules.home import CANCEL, CANCEL_MESSAGE
+from bot.features.schedules.home import CANCEL, CANCEL_MESSAGE, all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
+from bot.features.schedules.message_store import ScheduledMessageStore
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.preferences import Preferences
 from bot.slack.intake.home.view import AdminView, home_view
@@ -72,7 +73,7 @@ async def waiting(bot: Deployment, stores: Stores, text: str) -> ScheduledMessag
     about = {"team": bot.ws.team_id, "user": BEN, "channel": GENERAL, "text": text}
     waits = {"post_at": at, "slack_id": made["scheduled_message_id"]}
     kept = ScheduledMessage.model_validate(about | waits)
-    await stores.scheduled_messages.save(kept)
+    await ScheduledMessageStore.of(stores).save(kept)
     return kept
 
 
@@ -98,7 +99,7 @@ async def test_a_message_that_waits_to_be_posted_is_taken_back_in_home(redis_url
         await bot.ws.until(lambda: "Doors" not in str(bot.ws.home(BEN)))
         assert bot.ws.state.scheduled == {}
         assert bot.ws.views(BEN) == []
-        assert await stores.scheduled_messages.of(bot.ws.team_id, BEN) == []
+        assert await ScheduledMessageStore.of(stores).of_person(bot.ws.team_id, BEN) == []
 
 
 async def test_what_cannot_be_taken_back_in_home_is_said(redis_url: str) -> None:
@@ -131,11 +132,12 @@ def test_whatever_ends_something_in_home_asks_first() -> None:
     schedule = Schedule.model_validate({**where, "thread": "1.2", "next_at": 4_000_000_000})
     message = ScheduledMessage.model_validate({**where, "post_at": 4_000_000_000})
     memory = Memory(scope=MemoryScope.USER, text="Likes tea", by=BEN)
-    board = AdminView(Budgets(), [], {}, [], [schedule])
-    forgetting = memory_blocks([memory], may_ask=True)
-    view = home_view(
-        "Bot", [], Preferences(), [schedule], [message], board, "en-US", sections=forgetting
-    )
+    board = AdminView(Budgets(), [], {}, [], sections=all_schedules([schedule]))
+    sections = [
+        *memory_blocks([memory], may_ask=True),
+        *own_scheduled([schedule], [message]),
+    ]
+    view = home_view("Bot", [], Preferences(), board, "en-US", sections=sections)
     buttons = [block["accessory"] for block in view["blocks"] if "accessory" in block]
     asks = [
         (each["action_id"], each["confirm"]["title"]["text"], each["confirm"]["text"]["text"])

@@ -21,7 +21,7 @@ from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.sql_databases import DatabaseConfig
-from bot.slack.intake.due_schedules import DueSchedules
+from bot.slack.intake.schedules import DueSchedules
 from bot.slack.ui.outcome import render
 from bot.store import Stores, open_stores
 from tests.security.test_boundaries import press
@@ -172,7 +172,7 @@ async def submit_due(bot: Deployment, stores: Stores, redis_url: str) -> None:
         rig.app.stores, rig.app.submit = stores, Requests(stores, engine).submit
         refresh = RefreshListeners.of(rig.app)
         look = DueSchedules(
-            bot.ws.team_id, stores.schedules, stores.pause, rig.asking, [refresh], rig.slack, due
+            bot.ws.team_id, stores.schedules, stores.pause, [refresh], rig.slack, due
         )
         await look.submit_due()
 

@@ -21,7 +21,7 @@ from bot.features import Feature
 from bot.runs.queue.engine import EngineOptions, open_engine
 from bot.runs.queue.requests import Requests
 from bot.settings import Settings
-from bot.slack.intake.due_schedules import DueSchedules
+from bot.slack.intake.schedules import DueSchedules
 from bot.slack.ui import words
 from bot.store import open_stores
 from tests.faults.processes import environment, started_code
@@ -176,7 +176,7 @@ async def test_the_schedule_of_a_feature_that_is_switched_off_ends_with_a_senten
         await stores.schedules.add(kept, most=9)
         times = count(int(time.time()), 30 * 86_400)
         look = DueSchedules(
-            ws.team_id, stores.schedules, stores.pause, rig.asking, [], rig.slack, times.__next__
+            ws.team_id, stores.schedules, stores.pause, [], rig.slack, times.__next__
         )
         for _ in range(3):
             await look.submit_due()

@@ -11,6 +11,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.features.schedules.message_store import ScheduledMessageStore
 from bot.features.schedules.messages import SlackScheduledMessages
 from bot.features.schedules.waiting import WaitingMessages
 from bot.slack.providers.channel_access import ReachableChannels
@@ -30,7 +31,7 @@ class Diary:
     """Scheduled messages as somebody's question in #general, or in a direct message, meets them."""
 
     def __init__(self, ws: Workspace, rig: Rig, kept: Stores) -> None:
-        self.ws, self.kept = ws, kept.scheduled_messages
+        self.ws, self.kept = ws, ScheduledMessageStore.of(kept)
         channels = ReachableChannels(rig.slack)
         self.mine = WaitingMessages(ws.team_id, rig.clients, self.kept)
         self.messages = SlackScheduledMessages(self.mine, channels, MessageReader(rig.slack))
@@ -139,7 +140,7 @@ async def test_home_lists_what_waits_also_where_the_reply_was_lost_and_nothing_r
     assert diary.waiting == ["Lunch"]
     assert await diary.mine.cancel_by_id(ADA, waits.id)
     assert diary.waiting == []
-    assert await diary.kept.of(diary.ws.team_id, ADA) == []
+    assert await diary.kept.of_person(diary.ws.team_id, ADA) == []
 
 
 async def test_too_late_to_cancel_and_forgotten_once_posted(diary: Diary) -> None:
@@ -149,8 +150,8 @@ async def test_too_late_to_cancel_and_forgotten_once_posted(diary: Diary) -> Non
         diary.ws.state.scheduled[waits]["post_at"] = int(datetime.now(UTC).timestamp()) + 30
         with pytest.raises(ToolError, match="no longer scheduled"):
             await cancel_scheduled_message(waits, "Lunch", diary.messages)
-        [kept] = await diary.kept.of(diary.ws.team_id, ADA)
+        [kept] = await diary.kept.of_person(diary.ws.team_id, ADA)
         await diary.kept.save(kept.model_copy(update={"post_at": 1}))
         diary.ws.state.scheduled.clear()
         assert await diary.listed() == []
-    assert await diary.kept.of(diary.ws.team_id, ADA) == []
+    assert await diary.kept.of_person(diary.ws.team_id, ADA) == []

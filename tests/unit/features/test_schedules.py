@@ -11,15 +11,14 @@ from bot.app.process import bot
 from bot.core.errors import ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry, Request
-from bot.core.schedule import Schedule
+from bot.core.schedule import MOST, Schedule, first_time
 from bot.dev.model import ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
-from bot.features.schedules.own import MOST, OwnSchedules, first_time
+from bot.features.schedules.own import OwnSchedules
 from bot.features.schedules.tools import cancel_schedule, list_schedules, schedule_prompt
 from bot.runs.policy.access import Policy
-from bot.slack.intake import due_schedules
-from bot.slack.intake.due_schedules import DueSchedules
-from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.intake import schedules as intake_schedules
+from bot.slack.intake.schedules import DueSchedules, WorkspaceSchedules
 from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores, open_stores
 from bot.testing.conversation import asked
@@ -93,7 +92,6 @@ async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> N
                 ws.team_id,
                 stores.schedules,
                 stores.pause,
-                rig.asking,
                 rig.features,
                 rig.slack,
                 lambda: NOW,
@@ -120,7 +118,6 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
             ws.team_id,
             stores.schedules,
             stores.pause,
-            rig.asking,
             rig.features,
             rig.slack,
             lambda: now,
@@ -146,7 +143,6 @@ async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: S
             ws.team_id,
             stores.schedules,
             stores.pause,
-            rig.asking,
             rig.features,
             rig.slack,
             lambda: NOW,
@@ -170,7 +166,6 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
             ws.team_id,
             stores.schedules,
             stores.pause,
-            rig.asking,
             rig.features,
             rig.slack,
             lambda: NOW,
@@ -306,7 +301,6 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
                 made.team,
                 stores.schedules,
                 stores.pause,
-                rig.asking,
                 rig.features,
                 rig.slack,
                 lambda: 9e9,
@@ -324,7 +318,7 @@ async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
 ) -> None:
     """A scheduled question may not schedule others while nobody is there; nobody pays for many without
     having agreed, whatever the model has read."""
-    monkeypatch.setattr(due_schedules, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(intake_schedules, "LOOK_SECONDS", 0.2)
     hourly = {"text": "Look again", "at": None, "cron": "0 * * * *"}
     replies = {
         "by itself": [finish(answer("Seven.")), *SCHEDULES],

@@ -17,9 +17,7 @@ from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.core.schedule import Schedule
 from bot.dev.workspace import Workspace
-from bot.features.schedules.message import ScheduledMessage
 from bot.model import ModelChoices
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetUse
@@ -40,8 +38,6 @@ from bot.store import (
     PauseSwitch,
     Position,
     Refusal,
-    ScheduledMessageStore,
-    ScheduleStore,
     open_stores,
 )
 from bot.store.embedded import embedded_redis
@@ -194,26 +190,6 @@ class NeverPaused(PauseSwitch):
         """Nobody paused the bot."""
 
 
-class NoSchedules(ScheduleStore):
-    """Nobody has scheduled anything."""
-
-    def __init__(self) -> None:
-        pass
-
-    async def of_all(self, team: str) -> list[Schedule]:
-        return []
-
-
-class NoMessages(ScheduledMessageStore):
-    """No message waits to be posted."""
-
-    def __init__(self) -> None:
-        pass
-
-    async def of(self, team: str, user: str) -> list[ScheduledMessage]:
-        return []
-
-
 class Decisions:
     """What people who run the bot decided."""
 
@@ -340,8 +316,6 @@ async def wired(
         "audit": mailbox,
         "budgets": NothingUsed(),
         "pause": NeverPaused(),
-        "schedules": NoSchedules(),
-        "scheduled_messages": NoMessages(),
         "preferences": Decisions(),
         "channels": Decisions(),
         "mcp": Decisions(),

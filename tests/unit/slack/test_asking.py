@@ -11,15 +11,15 @@ from bot.core.budgets import Budget, Cap, Pause
 from bot.core.findings import EvidenceMode
 from bot.core.outcome import RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
-from bot.core.schedule import Schedule
+from bot.core.schedule import MOST, Schedule
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.features.accounts.slack.messages import code_modal, link_modal, paste_modal
 from bot.features.feedback.comment_form import comment_form
 from bot.features.feedback.instructions_form import Draft, instructions_form
 from bot.features.memories.home import memory_blocks
+from bot.features.schedules.home import all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
-from bot.features.schedules.own import MOST
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.policy.budgets import Budgets
@@ -501,14 +501,20 @@ def test_every_modal_is_one_that_slack_takes(locale):
 async def test_the_home_tab_is_one_that_slack_takes(locale):
     used = await nothing_used("T1", "U1")
     with reader(locale):
-        accept_view(home_view("Answer Bot", used, Preferences(), [], [], None), "home")
+        accept_view(home_view("Answer Bot", used, Preferences(), None), "home")
         pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
         known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
         where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
         everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
         servers = [ServerStatus("clock", ("now",)), ServerStatus("gone", error="cannot be reached")]
         caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
-        board = AdminView(caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
+        board = AdminView(
+            caps,
+            used * 50,
+            {"data": 9, "web": 3},
+            servers,
+            sections=all_schedules(everybodys),
+        )
         own = Preferences(style="&" * 1_000, only_me=True)
         waits = {"team": "T1", "user": "U1", "channel": "C1", "text": "&lt;" * 999, "post_at": 1}
         later = [ScheduledMessage.model_validate(waits) for _ in range(90)]
@@ -516,11 +522,12 @@ async def test_the_home_tab_is_one_that_slack_takes(locale):
             "Answer Bot",
             used,
             own,
-            everybodys[:MOST],
-            later,
             board,
             pause=pause,
-            sections=memory_blocks(known, may_ask=True),
+            sections=[
+                *memory_blocks(known, may_ask=True),
+                *own_scheduled(everybodys[:MOST], later),
+            ],
         )
         accept_view(shown, "home")
         few = ModelChoice(name="x" * 30, model="m" * 200, effort="high")

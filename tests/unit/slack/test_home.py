@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 from bot.core.budgets import Account, Budget, Pause, Spent
-from bot.core.schedule import Schedule
+from bot.core.schedule import MOST, Schedule
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.dev.workspace.blocks import check_view
 from bot.features.memories.home import FORGET, memory_blocks
+from bot.features.schedules.home import all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
-from bot.features.schedules.own import MOST
 from bot.mcp import McpServer, ServerStatus
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
@@ -267,7 +267,9 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
         spent=[],
         tools={f"group_{n}": n for n in range(400)},
         servers=[ServerStatus(f"server_{n}", error="It did not answer. " * 20) for n in range(60)],
-        schedules=[each.model_copy(update={"id": f"a{n}"}) for n, each in enumerate(later * 9)],
+        sections=all_schedules(
+            [each.model_copy(update={"id": f"a{n}"}) for n, each in enumerate(later * 9)]
+        ),
         changed=[f"C{n:010}" for n in range(500)],
     )
     style = Preferences(style="<&>" * 160)
@@ -277,11 +279,9 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
         "Bot",
         usage,
         style,
-        later,
-        waiting,
         board,
         pause=pause,
-        sections=memory_blocks(many, may_ask=True),
+        sections=[*memory_blocks(many, may_ask=True), *own_scheduled(later, waiting)],
     )
     check_view(view, "home")
     assert "the newest 40 of 90." in str(view)
@@ -301,8 +301,8 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
         )
         for holder in holders
     ]
-    board = AdminView(Budgets(), spent, {}, [], [])
-    shown = str(home_view("Bot", [], Preferences(), [], [], board, "en-US"))
+    board = AdminView(Budgets(), spent, {}, [])
+    shown = str(home_view("Bot", [], Preferences(), board, "en-US"))
     assert f"<@{BEN}>: $0.00, 0 tokens today" in shown
     assert "Workflow steps: $0.00, 0 tokens today" in shown
     assert "<@workflow>" not in shown
@@ -315,8 +315,8 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
 def test_why_a_server_has_no_tools_is_in_the_language_of_the_admin() -> None:
     """U9: it is stored in English."""
     down = [ServerStatus("gone", error="cannot be reached")]
-    board = AdminView(Budgets(), [], {}, down, [], [])
+    board = AdminView(Budgets(), [], {}, down, [])
     with reader("de-DE"):
-        view = str(home_view("Bot", [], Preferences(), [], [], board))
+        view = str(home_view("Bot", [], Preferences(), board))
     assert "ist nicht erreichbar" in view
     assert "cannot be reached" not in view

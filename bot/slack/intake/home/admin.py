@@ -26,10 +26,8 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.channel_form import GeneralSettings
 from bot.slack.intake.home.view import AdminView
-from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.ui import words
 from bot.slack.ui.links import escape_mrkdwn, without_broadcasts
-from bot.text.translation import reader
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +50,6 @@ class Admin:
         limits: Limits,
         models: ModelChoices,
         evidence: EvidenceMode,
-        schedules: WorkspaceSchedules,
         one_of_many: bool = False,
         record: Record,
     ) -> None:
@@ -60,7 +57,6 @@ class Admin:
         self._team = gate.team
         self._budgets = budgets
         self._servers = servers
-        self._schedules = schedules
         self._tools = tools
         self.is_tool = is_tool
         self.is_priced = is_priced
@@ -119,26 +115,14 @@ class Admin:
         except NotPermitted:
             return None
         spent = await self._budgets.of_all(self._team)
-        servers, schedules = await self._servers.pinned_statuses(), await self._schedules.all()
+        servers = await self._servers.pinned_statuses()
         return AdminView(
             budgets=self._budgets.budgets,
             spent=spent,
             tools=self._tools,
             servers=servers,
-            schedules=schedules,
             changed=await self._gate.channels.changed(self._team),
         )
-
-    async def cancel_schedule(self, user: str, schedule_id: str) -> None:
-        """Cancel a schedule of anybody in the workspace and tell its owner."""
-        what = "cancelled a schedule"
-        person = await self._admin(user, what)
-        for schedule in await self._schedules.all():
-            if schedule.id == schedule_id:
-                await self._record_change(person, what, schedule.channel)
-                with reader(await self._gate.people.locale(schedule.user)):
-                    why = words.SCHEDULE_CANCELLED(person=person.id)
-                    await self._schedules.stop(schedule, why, again=False)
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """Return the settings of a channel, for an admin to change."""

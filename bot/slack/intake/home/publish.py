@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.errors import NotPermitted
-from bot.features.schedules.waiting import WaitingMessages
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import Clients, Identity
@@ -15,7 +14,6 @@ from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.home.model_field import shown_model
 from bot.slack.intake.home.view import CHOICE, AdminView, home_view
-from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.text.translation import reader
 
@@ -33,8 +31,6 @@ class HomeTab:
     gate: AccessGate
     usage_of: UsageOf
     admin: Admin
-    schedules: WorkspaceSchedules
-    messages: WaitingMessages
     preferences: PreferenceBook
     parts: list[SlackPart] = field(default_factory=list)
     locks: OrderedLocks = field(default_factory=OrderedLocks)
@@ -57,8 +53,6 @@ class HomeTab:
             self.identity.name,
             await self.usage_of(team, user),
             preferences,
-            await self.schedules.of(user),
-            await self.messages.of(user),
             await self._board(user),
             choice,
             refusal=refusal,

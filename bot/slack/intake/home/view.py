@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.core.budgets import Budget, Pause
-from bot.core.schedule import Schedule
-from bot.features.schedules.home import all_schedules, own_scheduled
-from bot.features.schedules.message import ScheduledMessage
 from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
@@ -35,7 +32,6 @@ class AdminView:
     - `budgets` and `spent`: the caps, and what each account has spent.
     - `tools`: the number of tools in each group.
     - `servers`: the MCP servers and their state.
-    - `schedules`: the schedules of all people.
     - `changed`: ids of channels with settings of their own.
     - `sections`: those of features.
     """
@@ -44,7 +40,6 @@ class AdminView:
     spent: Sequence[BudgetUse]
     tools: Mapping[str, int]
     servers: Sequence[ServerStatus]
-    schedules: Sequence[Schedule]
     changed: Sequence[str] = ()
     sections: Sequence[Block] = ()
 
@@ -53,8 +48,6 @@ def home_view(
     name: str,
     usage: Sequence[BudgetUse],
     preferences: Preferences,
-    schedules: Sequence[Schedule],
-    messages: Sequence[ScheduledMessage],
     board: AdminView | None,
     choice: str = CHOICE,
     *,
@@ -77,7 +70,6 @@ def home_view(
         *([_section(_paused(pause))] if pause else []),
         *(_refused(refusal) if refusal else instructions),
         *sections,
-        *own_scheduled(schedules, messages),
         *(_board(board, pause, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
@@ -143,7 +135,6 @@ def _board(board: AdminView, pause: Pause | None, choice: str) -> list[Block]:
             "block_id": choice,
             "accessory": _channel_choice(),
         },
-        *all_schedules(board.schedules),
         *board.sections,
         {"type": "actions", "elements": [_switch(pause)]},
     ]

@@ -5,19 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from slack_sdk.errors import SlackApiError
-
-from bot.core.errors import SlackUnavailable
-from bot.features.schedules.home import CANCEL as CANCEL_SCHEDULE
-from bot.features.schedules.home import CANCEL_MESSAGE
-from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.payloads import channel_beside
 from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.home.view import PAUSE, RESUME, suggested_prompts
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
-from bot.slack.ui import home_words
-from bot.slack.ui.modals import notice_modal
 
 log = logging.getLogger(__name__)
 
@@ -55,27 +47,6 @@ def register(app: SlackApp, home: HomeTab) -> None:
 
 def _listen_to_buttons(app: SlackApp, home: HomeTab) -> None:
     """Listen to the buttons of the Home tab, which is published again after each press."""
-
-    @app.button(CANCEL_SCHEDULE)
-    async def cancelled(press: Press) -> None:
-        try:
-            if not await home.schedules.cancel(press.user, press.value):
-                await home.admin.cancel_schedule(press.user, press.value)
-        finally:
-            home.refresh(press.user)
-
-    @app.button(CANCEL_MESSAGE)
-    async def message_cancelled(press: Press) -> None:
-        why = ""
-        try:
-            if not await home.messages.cancel_by_id(press.user, press.value):
-                why = home_words.MESSAGE_GONE()
-        except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS):
-            log.warning("A message that waits to be posted was not cancelled", exc_info=True)
-            why = home_words.MESSAGE_PERHAPS()
-        if why:
-            await press.open(notice_modal(home_words.NOT_CANCELLED(), why))
-        home.refresh(press.user)
 
     @app.button(PAUSE, RESUME)
     async def switched(press: Press) -> None:

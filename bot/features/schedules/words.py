@@ -1,0 +1,33 @@
+"""Words of schedules and scheduled messages in the Home tab."""
+
+from bot.text.translation import Text
+
+HOME_SCHEDULES = Text("What you scheduled")
+HOME_ALL_SCHEDULES = Text("*Scheduled by people here,* soonest first:")
+HOME_NEXT_SCHEDULES = Text("*Scheduled by people here,* the next {shown} of {count}:")
+TO_BE_POSTED = Text("to be posted {when}")
+MORE_TO_BE_POSTED = Text("{count} more are scheduled after these.")
+CANCEL, CANCEL_TITLE, CANCEL_IT, KEEP_IT = (
+    Text("Cancel"),
+    Text("Cancel this?"),
+    Text("Cancel it"),
+    Text("Keep it"),
+)
+CANCEL_QUESTION = Text("“{text}” will no longer be asked.")
+CANCEL_QUESTION_OF = Text(
+    "What was scheduled {often} will no longer be asked. If it is somebody else's, they are told "
+    "that you cancelled it."
+)
+CANCEL_MESSAGE = Text("“{text}” will not be posted.")
+NOT_CANCELLED = Text("Not cancelled")
+MESSAGE_GONE = Text(
+    "This message is no longer scheduled: it was already posted or cancelled, or is about to be posted."
+)
+MESSAGE_PERHAPS = Text(
+    "I don't know whether this message was cancelled, because Slack did not respond. Press Cancel "
+    "again to find out."
+)
+SCHEDULE_CANCELLED = Text("<@{person}>, an admin, cancelled it. Ask them if you need it.")
+SCHEDULE_PAUSED = Text("paused until you connect {server}")
+NEXT_TIME = Text("next {when}")
+ONCE_AT = Text("for {when}")
