@@ -18,6 +18,7 @@ from bot.mcp import Pins
 from bot.mcp.doors import PersonalServers, ServerQuestions
 from bot.runs.trials import RunCase
 from bot.settings import Settings
+from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 
@@ -73,6 +74,16 @@ def mcp_doors(features: Sequence[Feature], pins: Pins, stores: Stores | None = N
     return {
         "personal": personal_servers(pins, stores) if personal_servers else None,
         "questions": next(questions, None),
+    }
+
+
+def wait_kinds(features: Sequence[Feature], deps: ServiceDeps) -> dict[str, WaitKind]:
+    """Return the kinds of what features wait for, by their names."""
+    return {
+        name: kind
+        for feature in features
+        if feature.waits
+        for name, kind in feature.waits(deps).items()
     }
 
 

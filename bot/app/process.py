@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from bot.app.features import all_features, answer_buttons, check_features
+from bot.app.features import all_features, answer_buttons, check_features, wait_kinds
 from bot.app.http_server import process_status
 from bot.app.oauth import OAuthApp, announcing_keys, oauth_app, token_box
 from bot.app.run_setup import (
@@ -55,7 +55,7 @@ from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
 from bot.slack.ui import words
-from bot.slack.ui.approval_kinds import no_connect_link
+from bot.slack.ui.approval_kinds import WaitKinds
 from bot.store import Stores, data_format
 from bot.telemetry.event_loop import EventLoopWatchdog
 from bot.text.translation import load_catalogue, reader
@@ -310,6 +310,8 @@ def _runner_in(
             raise ToolError(f"{handle} is no longer stored.")
         return data
 
+    asked = wait_kinds(features, ServiceDeps(stores, slack))
+    waits = WaitKinds(slack.identity.canvas_link, asked)
     surfaces = RunMessages(
         clients=slack.clients,
         identity=slack.identity,
@@ -320,18 +322,11 @@ def _runner_in(
         name_of=naming(slack.people, slack.access),
         note_stale=stores.stale_statuses.add,
         questions_of=partial(messages_answered, stores),
-        connect_link=next(
-            (
-                feature.connect_link(ServiceDeps(stores, slack))
-                for feature in features
-                if feature.connect_link
-            ),
-            no_connect_link,
-        ),
+        waits=waits,
         answer_buttons=answer_buttons(features),
     )
     channels = ReachableChannels(slack)
-    steps = step_surfaces(slack.clients, slack.identity, slack.people)
+    steps = step_surfaces(slack.clients, slack.identity, slack.people, waits)
     frontend = Frontend(
         SlackConversation(slack, channels, stores.runs.note_file),
         surfaces.open,

@@ -9,13 +9,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from bot.app.features import answer_buttons, mcp_doors
+from bot.app.features import answer_buttons, mcp_doors, wait_kinds
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.core.errors import BotError
-from bot.features import Feature, IntakeDeps
+from bot.features import Feature, IntakeDeps, ServiceDeps
 from bot.mcp import McpServers
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
@@ -241,6 +241,7 @@ def make_slack_app(
         background=background,
         retries=retries,
         answer_buttons=answer_buttons(features),
+        waits=wait_kinds(features, ServiceDeps(stores, slack)),
         signing_secret=_signing_secret(settings),
     )
     home_tab = _home_tab(settings, app, features)

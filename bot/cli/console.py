@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from typing_extensions import override
 
@@ -25,14 +26,14 @@ from bot.agent.events import (
     ToolStarted,
 )
 from bot.core.answers import GIVEN
-from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision, Verdict
+from bot.core.approvals import CALL, Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
-from bot.features.server_questions.terminal import answer_question
 from bot.runs.results.result_markdown import result_text
 from bot.runs.results.trust import trust_in
 from bot.runs.surface import OpenSurface, PostedMessages
+from bot.slack.ui.approval_kinds import WaitKind, deny
 from bot.testing.conversation import MemoryConversation
 from bot.text.counting import counted
 from bot.text.invisible_text import escaped, escaped_json, for_terminal
@@ -71,12 +72,13 @@ class ConsoleSurface:
     """A surface with the answer on stdout and, with `stream`, the run's progress on stderr.
 
     With `only_data`, stdout gets data of the given schema or nothing, so that it can be piped, and
-    texts go to stderr.
+    texts go to stderr. `waits` are the kinds of what features ask.
     """
 
     as_json: bool
     stream: bool
     only_data: bool
+    waits: Mapping[str, WaitKind]
 
     async def show(self, event: Event) -> None:
         """See `Surface.show`."""
@@ -97,7 +99,10 @@ class ConsoleSurface:
         """Ask about one approval and return the decision; nobody at a pipe is asked."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
-        return await _QUESTIONS[approval.kind](approval)
+        if approval.kind == CALL:
+            return await _ask_about_call(approval)
+        kind = self.waits.get(approval.kind)
+        return await (kind.typed if kind else deny)(approval, typed_line)
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Do nothing: the terminal already shows what was typed."""
@@ -131,26 +136,6 @@ async def _ask_about_call(approval: Approval) -> Decision:
     return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
 
 
-async def _go_on_without(approval: Approval) -> Decision:
-    """Say what cannot be asked here: `bot ask` offers no server with personal accounts."""
-    sys.stderr.write(f"\n{escaped(approval.title)}: not possible in a terminal.\n")
-    return Decision(verdict=Verdict.DENIED, by=approval.requester)
-
-
-async def _share(approval: Approval) -> Decision:
-    """Approve: only the person at the terminal sees what is printed there."""
-    return Decision(verdict=Verdict.APPROVED, by=approval.requester)
-
-
-_QUESTIONS: dict[ApprovalKind, Callable[[Approval], Awaitable[Decision]]] = {
-    ApprovalKind.CALL: _ask_about_call,
-    ApprovalKind.ACCOUNT: _go_on_without,
-    ApprovalKind.SHARE: _share,
-    ApprovalKind.INPUT: lambda approval: answer_question(approval, typed_line),
-}
-"""How each kind of approval is asked at the terminal."""
-
-
 async def typed_line(prompt: str) -> str:
     """Write the prompt and return the line that is typed.
 
@@ -172,7 +157,9 @@ async def typed_line(prompt: str) -> str:
         loop.remove_reader(sys.stdin)
 
 
-def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
+def console_surface(
+    *, as_json: bool, stream: bool, waits: Mapping[str, WaitKind] = MappingProxyType({})
+) -> OpenSurface:
     """Return a function that opens the terminal as the surface of a run."""
 
     @asynccontextmanager
@@ -180,7 +167,7 @@ def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
         request: Request, _post: PostedMessages
     ) -> AsyncGenerator[ConsoleSurface]:
         only_data = request.response_schema is not None
-        yield ConsoleSurface(as_json=as_json, stream=stream, only_data=only_data)
+        yield ConsoleSurface(as_json=as_json, stream=stream, only_data=only_data, waits=waits)
 
     return open_surface
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bot.app.features import all_features, wait_kinds
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.cli.console import ConsoleConversation, anybody, console_surface
 from bot.cli.output import say_left_out
@@ -16,6 +17,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.process_signals import end_soon, ending_signals
 from bot.core.request import Entry, Request
+from bot.features import ServiceDeps
 from bot.runs.runner import Runner
 from bot.services.given_schema import given_model
 from bot.settings import Settings
@@ -39,6 +41,7 @@ async def ask_once(
     """
     say_left_out(settings)
     settings = settings.without_personal_servers
+    features = all_features(settings)
     conversation = ConsoleConversation.with_files(files, Path.cwd())
     async with (
         telemetry(settings.otel_exporter_otlp_endpoint) as observers,
@@ -47,10 +50,13 @@ async def ask_once(
             settings,
             stores,
             conversation,
-            console_surface(as_json=as_json, stream=stream),
+            console_surface(
+                as_json=as_json, stream=stream, waits=wait_kinds(features, ServiceDeps(stores))
+            ),
             stream=stream,
             dry_run=dry_run,
             observers=observers,
+            features=features,
             may_decide=anybody,
             may_administer=anybody,
         ) as runner,

@@ -31,13 +31,11 @@ QUESTION_DELETED = Text("the question was deleted")
 """Comments of decisions that nobody made; their English is stored."""
 
 
-class ApprovalKind(StrEnum):
-    """What a run waits for."""
+CALL = "call"
+"""The kind of an approval by which a person allows a tool call; features bring the other kinds."""
 
-    CALL = "call"  # a person allows a tool call
-    ACCOUNT = "account"  # the asker connects their own account of a server
-    SHARE = "share"  # the asker lets everybody in the thread see what their account finds
-    INPUT = "input"  # the asker answers a question of a server
+_PRIVATE = "share"
+"""The kind that earlier versions stored without `else_private`."""
 
 
 class Verdict(StrEnum):
@@ -77,13 +75,15 @@ class Approval(BaseModel):
     - `mutates`: whether the call changes something; `destructive`: whether it may delete or
       overwrite something.
     - `private`: the request is private, so the thread shows no card.
+    - `else_private`: unless it is allowed, its asker keeps to themselves what the run finds.
+    - `done_elsewhere`: what is decided has happened already, so that a pause delays no decision.
     - `restored`: the run came back from the backup of that time, and may have made the call since.
     """
 
     model_config = ConfigDict(frozen=True)
 
     version: int = 1
-    kind: ApprovalKind = ApprovalKind.CALL
+    kind: str = CALL
     id: str
     thread_key: str
     tool: str
@@ -103,6 +103,8 @@ class Approval(BaseModel):
     mentioned: tuple[str, ...] = ()
     other_names: bool = False
     private: bool = False
+    else_private: bool = False
+    done_elsewhere: bool = False
     restored: datetime | None = None
 
     @property
@@ -112,7 +114,7 @@ class Approval(BaseModel):
     @property
     def subject(self) -> str:
         """What the approval is about, in a word or two for the audit log."""
-        return self.tool if self.kind is ApprovalKind.CALL else f"{self.kind} {self.tool}"
+        return self.tool if self.kind == CALL else f"{self.kind} {self.tool}"
 
     @property
     def details(self) -> dict[str, Any]:
@@ -170,14 +172,15 @@ class ApprovalRecord:
         """Whether the record is final: decided, and an allowed call was made or never will be."""
         if self.decision is None:
             return False
-        waits_for_call = self.approval.kind is ApprovalKind.CALL and self.decision.allows
+        waits_for_call = self.approval.kind == CALL and self.decision.allows
         return not waits_for_call or self.made not in (None, CallProgress.BEGUN)
 
     @property
     def keeps_private(self) -> bool:
         """Whether its asker keeps to themselves what the run finds; so it is without a decision."""
         decision = self.decision
-        if self.approval.kind is not ApprovalKind.SHARE or decision is None or decision.allows:
+        may_be = self.approval.else_private or self.approval.kind == _PRIVATE
+        if not may_be or decision is None or decision.allows:
             return False
         return bool(decision.by) or decision.verdict is Verdict.EXPIRED
 
@@ -188,14 +191,19 @@ class Ask(BaseModel):
     - `subject`: a name that stays the same, such as the server's.
     - `title`: the request as people read it, such as "Connect Notion".
     - `details`: JSON for the card that asks, and for the call once there is a decision.
+    - `by_details`: a question that reads differently when the call is made again is another one.
+    - `else_private`, `done_elsewhere`: as in `Approval`.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    kind: ApprovalKind
+    kind: str
     subject: str
     title: str
     details: dict[str, Any] = {}
+    by_details: bool = False
+    else_private: bool = False
+    done_elsewhere: bool = False
 
 
 class PersonNeeded(BotError):
@@ -210,13 +218,10 @@ class PersonNeeded(BotError):
 
 
 def wait_id(call_key: str, ask: Ask) -> str:
-    """Return the id of what the call with this idempotency key waits for besides its approval.
-
-    A question that reads differently when the call is made again is another one.
-    """
+    """Return the id of what the call with this idempotency key waits for besides its approval."""
     run_id, _, call = call_key.partition(":")
     named = [ask.kind, ask.subject]
-    if ask.kind is ApprovalKind.INPUT:
+    if ask.by_details:
         named.append(json.dumps(ask.details, sort_keys=True))
     about = hashlib.sha256("\n".join(named).encode()).hexdigest()[:12]
     return f"{run_id}:{ask.kind}-{about}:{call}"

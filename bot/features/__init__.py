@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     from bot.slack.edge.installs import InstallableApp
     from bot.slack.edge.workspaces import Slack, Workspaces
     from bot.slack.intake.slack_part import SlackPart, SlackPartFor
-    from bot.slack.ui.approval_kinds import ConnectLink
+    from bot.slack.ui.approval_kinds import WaitKind
     from bot.slack.ui.buttons import AnswerButton
     from bot.store import Stores
 
@@ -120,6 +120,8 @@ class Feature:
     - `personal_servers`: reaches MCP servers at which each person has an account; without stores they
       can only be looked at.
     - `server_questions`: puts questions of MCP servers to people.
+    - `waits`: the kinds of what its hooks wait for people to decide: their cards, and what a terminal
+      asks. The names are stored.
     - `checks`: its lines in `bot doctor`.
     - `metrics`: its metrics, made with `registry=None`.
     """
@@ -139,6 +141,6 @@ class Feature:
     sealed: Sealed | None = None
     personal_servers: Callable[[Pins, Stores | None], PersonalServers] | None = None
     server_questions: ServerQuestions | None = None
+    waits: Callable[[ServiceDeps], Mapping[str, WaitKind]] | None = None
     checks: ChecksFor | None = None
-    connect_link: Callable[[ServiceDeps], ConnectLink] | None = None
     metrics: tuple[Collector, ...] = ()

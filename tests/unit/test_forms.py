@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision
+from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.errors import MalformedPayload
 from bot.dev.workspace.blocks import check_blocks, check_view
 from bot.features.server_questions.cards import Opened, input_modal, input_part, pressed_answer
@@ -21,6 +21,7 @@ from bot.features.server_questions.forms import (
     Question,
     page_address,
 )
+from bot.features.server_questions.hook import INPUT
 from bot.features.server_questions.questions import answer_of
 from bot.features.server_questions.terminal import answer_question
 from bot.slack.ui.approval import Shown
@@ -49,7 +50,7 @@ EVERY = form(
 
 def approval(question: Question) -> Approval:
     return Approval(
-        kind=ApprovalKind.INPUT,
+        kind=INPUT,
         id="run_1:input-1:resp:call",
         thread_key="T1:C1:1.0",
         tool="town question 1.1",

@@ -9,13 +9,13 @@ from bot.features import Feature, ServiceDeps
 from bot.features.accounts.run_part import AccountsPart
 from bot.features.accounts.service import AccountService
 from bot.features.accounts.slack.listeners import AccountListeners
-from bot.features.accounts.slack.people import PeopleAccounts
+from bot.features.accounts.slack.waits import account_waits
 from bot.mcp import McpServer
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
-from bot.slack.ui.approval_kinds import ConnectLink, no_connect_link
+from bot.slack.ui.approval_kinds import WaitKind
 
 
 def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str | None) -> Feature:
@@ -24,21 +24,24 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
     `keys` are those of BOT_ENCRYPTION_KEYS, and browsers come back to `public_url`.
     """
     if not servers:
-        return Feature("accounts", run_part=partial(AccountsPart, None))
+        return Feature(
+            "accounts",
+            run_part=partial(AccountsPart, None),
+            waits=lambda _deps: account_waits(None),
+        )
     service = AccountService(servers, keys, public_url)
 
     def run_part(run: Run) -> RunPart:
         return AccountsPart(service.accounts(run.deps.stores), run)
 
     def slack_part(app: SlackApp) -> SlackPart:
-        return AccountListeners.of(service.accounts(app.stores), service.store(app.stores), app)
+        return AccountListeners(service.people(app.stores, app.slack), app)
 
-    def connect_link(deps: ServiceDeps) -> ConnectLink:
-        stores = deps.stores
+    def waits(deps: ServiceDeps) -> Mapping[str, WaitKind]:
         if deps.slack is None:
-            return no_connect_link
-        owners, record = service.store(stores).owners, stores.audit.append
-        return PeopleAccounts(deps.slack, service.accounts(stores), owners, record).connect_link
+            return account_waits(None)
+        people = service.people(deps.stores, deps.slack)
+        return account_waits(people.connect_link)
 
     return Feature(
         "accounts",
@@ -52,5 +55,5 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
         ending=service,
         sealed=service,
         checks=service.checks,
-        connect_link=connect_link,
+        waits=waits,
     )

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from bot.agent.hooks.chain import Hooks, Permission, Undecided
 from bot.agent.state import LoopState
-from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, Verdict
+from bot.core.approvals import ApprovalRecord, Ask, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Entry
@@ -24,6 +24,12 @@ from bot.features.accounts.audience import Audience, AudienceBook
 from bot.runs.policy.own_data import MISSING, NAME, USED, accounts_missing, accounts_used
 from bot.runs.policy.waits import Waits
 from bot.toolkit import Tool
+
+ACCOUNT = "account"
+"""The kind of a wait for the asker to connect their own account of a server."""
+
+SHARE = "share"
+"""The kind of a wait for the asker to let everybody in the thread see what their account finds."""
 
 _OF_NOBODY = frozenset({Entry.WORKFLOW_STEP, Entry.JOB})
 """Runs that no person asked for, so that there is no account of theirs."""
@@ -108,7 +114,8 @@ class AccountHook(Hooks):
             self._missing[view.server] = view.label
             return words.IN_SCHEDULE.format(label=view.label)
         ask = Ask(
-            kind=ApprovalKind.ACCOUNT,
+            kind=ACCOUNT,
+            done_elsewhere=True,
             subject=view.server,
             title=words.CONNECT_TITLE(label=view.label),
             details={
@@ -136,7 +143,8 @@ class AccountHook(Hooks):
             await self._remember_choice(view)
             return None
         ask = Ask(
-            kind=ApprovalKind.SHARE,
+            kind=SHARE,
+            else_private=True,
             subject=view.server,
             title=words.SHARE_TITLE(label=view.label),
             details={"name": view.label},
@@ -163,7 +171,7 @@ class AccountHook(Hooks):
         """Store for the thread that its asker kept to themselves what the account finds."""
         if not self._waits.request.kept_private:
             return
-        for each in await self._waits.records(ApprovalKind.SHARE):
+        for each in await self._waits.records(SHARE):
             chose = each.decision and each.decision.by
             if each.approval.tool == view.server and chose and each.keeps_private:
                 await self._audiences.choose(self._waits.request, view.server, Audience.ASKER)
@@ -177,7 +185,7 @@ class AccountHook(Hooks):
             if decision is None:
                 return Undecided()
             # A connection that ended since needs another decision; who may see it does not.
-            is_settled = ask.kind is ApprovalKind.SHARE or not decision.allows
+            is_settled = ask.kind == SHARE or not decision.allows
             if is_settled and not _overtaken(decision):
                 return decision
         return await self._waits.decision(ask) or Undecided()

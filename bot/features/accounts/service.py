@@ -16,11 +16,12 @@ from bot.features.accounts.account import AccountChange, AccountOwner, OnAccount
 from bot.features.accounts.oauth.addresses import PublicAddress
 from bot.features.accounts.pages import AccountPages
 from bot.features.accounts.slack.listeners import AccountListeners
+from bot.features.accounts.slack.people import PeopleAccounts
 from bot.features.accounts.slack.sign_in import SlackSignIn
 from bot.features.accounts.store import AccountStore
 from bot.mcp import McpServer, McpServers, Pins
 from bot.runs.policy.access import Policy
-from bot.slack.edge.workspaces import OneWorkspace, Workspaces
+from bot.slack.edge.workspaces import OneWorkspace, Slack, Workspaces
 from bot.slack.intake.decisions import may_administer
 from bot.store import Stores
 from bot.store.sealed import box_of
@@ -103,6 +104,11 @@ class AccountService:
         )
         self._opened = (stores, accounts)
         return accounts
+
+    def people(self, stores: Stores, slack: Slack) -> PeopleAccounts:
+        """Return the accounts of the people of one workspace."""
+        owners, record = self.store(stores).owners, stores.audit.append
+        return PeopleAccounts(slack, self.accounts(stores), owners, record)
 
     def personal_servers(self, pins: Pins, stores: Stores | None) -> AccountServers:
         """Return the servers as `bot.mcp` reaches them; without `stores` they are only looked at."""

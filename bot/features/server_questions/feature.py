@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.core.approvals import ApprovalRecord, Verdict
 from bot.features import Feature
-from bot.features.server_questions.hook import InputHook
+from bot.features.server_questions import words
+from bot.features.server_questions.cards import input_part, pressed_answer
+from bot.features.server_questions.hook import INPUT, InputHook
+from bot.features.server_questions.listeners import QuestionListeners
+from bot.features.server_questions.terminal import answer_question
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
+from bot.slack.ui import buttons
+from bot.slack.ui.approval_kinds import WaitKind
+from bot.slack.ui.parts import Part
 
 if TYPE_CHECKING:
     from mcp import MCPError
@@ -19,7 +27,30 @@ if TYPE_CHECKING:
 
 def server_questions() -> Feature:
     """Return the feature."""
-    return Feature("server_questions", run_part=QuestionsPart, server_questions=AskerQuestions())
+    return Feature(
+        "server_questions",
+        run_part=QuestionsPart,
+        slack_part=QuestionListeners,
+        waits=lambda _deps: {INPUT: QUESTION},
+        server_questions=AskerQuestions(),
+    )
+
+
+async def _draw(record: ApprovalRecord) -> Part:
+    return input_part(record)
+
+
+QUESTION = WaitKind(
+    draw=_draw,
+    verdicts={
+        buttons.DECLINE_INPUT: Verdict.DENIED,
+        buttons.ANSWER_YES: Verdict.APPROVED,
+        buttons.ANSWER_NO: Verdict.APPROVED,
+    },
+    waiting=lambda _approval, asker: words.WAITING_FOR_INPUT(person=asker),
+    answer=pressed_answer,
+    typed=answer_question,
+)
 
 
 class QuestionsPart(RunPart):

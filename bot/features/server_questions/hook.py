@@ -9,11 +9,14 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.hooks.chain import Approved, Asker, Hooks, Permission, Undecided
-from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, Verdict
+from bot.core.approvals import ApprovalRecord, Ask, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.runs.policy.waits import Waits
 from bot.toolkit import Tool
+
+INPUT = "input"
+"""The kind of a wait for the asker to answer a question of a server."""
 
 _ANSWER_SECONDS = 600.0  # for an answer during a call, which keeps a worker
 _PAUSE = 0.5  # seconds between two looks for an answer
@@ -50,7 +53,7 @@ class InputHook(Hooks, Asker):
 
     @override
     async def wait_for(self, tool: Tool, ask: Ask) -> str | Undecided:
-        if ask.kind is not ApprovalKind.INPUT:
+        if ask.kind != INPUT:
             return await super().wait_for(tool, ask)
         if self._is_approved_by_another(tool):
             return _APPROVED
@@ -65,7 +68,7 @@ class InputHook(Hooks, Asker):
 
     @override
     async def ask(self, tool: Tool, ask: Ask, tell: Callable[[bool], None]) -> Decision:
-        if ask.kind is not ApprovalKind.INPUT:
+        if ask.kind != INPUT:
             return await super().ask(tool, ask, tell)
         if self._is_approved_by_another(tool):
             return Decision(verdict=Verdict.DENIED, comment=_APPROVED)
@@ -96,7 +99,7 @@ class InputHook(Hooks, Asker):
     async def _answers(self, call_key: str) -> tuple[ApprovalRecord, ...]:
         """Return what the call asked, the oldest first, with the decisions made by now."""
         if self._asked is None:
-            asked = await self._waits.records(ApprovalKind.INPUT)
+            asked = await self._waits.records(INPUT)
             self._asked = sorted(asked, key=lambda each: each.approval.asked_at)
         own = (each for each in self._asked if each.approval.is_of_call(call_key))
         return tuple([await self._waits.settled(each) for each in own])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from bot.core.approvals import Verdict
 from bot.features.server_questions.cards import (
     INPUT_FORM,
@@ -12,30 +14,38 @@ from bot.features.server_questions.cards import (
 )
 from bot.slack.intake.press import ButtonPress, Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import buttons
 
 
-def register(app: SlackApp) -> None:
-    """Listen to the button that opens the modal of a question, and to what it submits.
+class QuestionListeners(SlackPart):
+    """The modals of questions in one workspace."""
 
-    An answer is stored before the submission is acknowledged.
-    """
-    decisions = app.decisions
-    app.link(buttons.VISIT_PAGE)
+    def __init__(self, _app: SlackApp) -> None:
+        """Keep nothing of the workspace."""
 
-    @app.button(buttons.OPEN_INPUT)
-    async def open_input(press: Press) -> None:
-        shown, approval = await decisions.approval_of(press)
-        await decisions.check_may_decide(approval, press.user)
-        opened = Opened(shown=shown, channel=press.channel, message=press.message, at=press.at)
-        await press.open(input_modal(approval, opened))
+    @override
+    def register(self, app: SlackApp) -> None:
+        """Listen to the button that opens the modal of a question, and to what it submits.
 
-    @app.modal(INPUT_FORM)
-    async def answer_input(form: Submitted) -> None:
-        press = _submitted(opened_by(form.view), form.user)
-        shown, approval = await decisions.approval_of(press)
-        filled_in = typed_answer(approval, form.view)
-        await decisions.answer(press, shown, approval, Verdict.APPROVED, filled_in)
+        An answer is stored before the submission is acknowledged.
+        """
+        decisions = app.decisions
+        app.link(buttons.VISIT_PAGE)
+
+        @app.button(buttons.OPEN_INPUT)
+        async def open_input(press: Press) -> None:
+            shown, approval = await decisions.approval_of(press)
+            await decisions.check_may_decide(approval, press.user)
+            opened = Opened(shown=shown, channel=press.channel, message=press.message, at=press.at)
+            await press.open(input_modal(approval, opened))
+
+        @app.modal(INPUT_FORM)
+        async def answer_input(form: Submitted) -> None:
+            press = _submitted(opened_by(form.view), form.user)
+            shown, approval = await decisions.approval_of(press)
+            filled_in = typed_answer(approval, form.view)
+            await decisions.answer(press, shown, approval, Verdict.APPROVED, filled_in)
 
 
 def _submitted(opened: Opened, user: str) -> ButtonPress:

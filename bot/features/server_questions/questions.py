@@ -25,10 +25,11 @@ from mcp.types import (
 from mcp_types import InputRequest, InputResponses
 from pydantic import TypeAdapter, ValidationError
 
-from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, PersonNeeded, Verdict
+from bot.core.approvals import ApprovalRecord, Ask, Decision, PersonNeeded, Verdict
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.features.server_questions.forms import Form, FormError, Question, page_address, words_of
+from bot.features.server_questions.hook import INPUT
 from bot.mcp.doors import SWITCH, Call, Inputs
 
 _MAX_ROUNDS, _MAX_QUESTIONS = 5, 5
@@ -66,7 +67,8 @@ def ask_for(
     """Return what the asker is asked: a question of a round, of which the rest is kept with it."""
     place = {"round": number, "key": key, "requests": dict(requests), "state": state}
     return Ask(
-        kind=ApprovalKind.INPUT,
+        kind=INPUT,
+        by_details=True,
         subject=subject,
         title=f"A question of {question.server}",  # everybody in the thread reads it
         details={**question.model_dump(mode="json"), **place},

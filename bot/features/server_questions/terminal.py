@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.features.server_questions.forms import AnswerError, FieldKind, FormField, Question
+from bot.slack.ui.approval_kinds import TypedLine
 from bot.text.invisible_text import escaped
-
-TypedLine = Callable[[str], Awaitable[str]]
-"""Writes a prompt, and returns the line that is typed."""
 
 _YES = ("y", "yes")
 _TRUTH = {**dict.fromkeys(_YES, True), "n": False, "no": False}

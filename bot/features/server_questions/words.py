@@ -48,3 +48,4 @@ VERDICTS = {
     "expired": Text(":hourglass: Nobody answered in time"),
     "withdrawn": Text(":black_square_for_stop: Cancelled: the run has ended"),
 }
+WAITING_FOR_INPUT = Text("Waiting for {person} to answer a question.")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from bot.core.approvals import (
     Approval,
-    ApprovalKind,
     ApprovalRecord,
     Ask,
     Decision,
@@ -55,10 +54,10 @@ class Waits:
         wanted = self._approval(ask, current_request().idempotency_key)
         await self.approvals.answer(await self.approvals.ask(wanted), decision)
 
-    async def records(self, kind: ApprovalKind) -> list[ApprovalRecord]:
+    async def records(self, kind: str) -> list[ApprovalRecord]:
         """Return what the run has asked of this kind. Raises CorruptValue for a damaged value."""
         every = await self.approvals.of_run(self.run_id)
-        return [each for each in every if each.approval.kind is kind]
+        return [each for each in every if each.approval.kind == kind]
 
     async def settled(self, record: ApprovalRecord) -> ApprovalRecord:
         """Return the record with the decision that counts now: it may have expired."""
@@ -80,4 +79,6 @@ class Waits:
             expires=int(time.time() + self.hours * 3_600),
             mutates=False,
             private=self.request.private,
+            else_private=ask.else_private,
+            done_elsewhere=ask.done_elsewhere,
         )

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from bot.core.approvals import (
     QUESTION_EDITED,
     Approval,
-    ApprovalKind,
     ApprovalRecord,
     Decision,
     Verdict,
@@ -139,8 +138,8 @@ class Requests:
         Return None when this decision counts, else why not. Raises StoreUnavailable when that is
         uncertain, and NotPermitted for an approval while the bot is paused: the approval stays open.
         """
-        is_action = approval.kind is not ApprovalKind.ACCOUNT  # connecting has happened already
-        pause = await self.stores.pause.get() if decision.allows and is_action else None
+        is_action = decision.allows and not approval.done_elsewhere
+        pause = await self.stores.pause.get() if is_action else None
         if pause is not None:
             raise NotPermitted(budget_words.paused_card(pause))
         audit = self.stores.audit

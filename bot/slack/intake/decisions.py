@@ -16,7 +16,7 @@ from bot.slack.edge.people_and_channels import People
 from bot.slack.intake.press import ButtonPress, Press
 from bot.slack.ui import approval_words, buttons
 from bot.slack.ui.approval import Shown, approval_modal, people
-from bot.slack.ui.approval_kinds import KINDS, VERDICTS
+from bot.slack.ui.approval_kinds import WaitKind
 from bot.store import Refusal
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def register(app: SlackApp) -> None:
 
     A decision is stored before the press is acknowledged. The run then shows it on the card.
     """
-    app.button(*VERDICTS)(app.decisions.press)
+    app.button(*app.waits.actions)(app.decisions.press)
 
     @app.button(buttons.SHOW_ALL)
     async def show_all(press: Press) -> None:
@@ -46,10 +46,11 @@ class ApprovalDecisions:
     async def press(self, press: ButtonPress) -> None:
         """Store the decision of the button. Raises NotPermitted with a sentence for the person."""
         shown, approval = await self.approval_of(press)
-        verdict = KINDS[approval.kind].verdicts.get(press.action)
+        kind = self._app.waits.of(approval)
+        verdict = kind.verdicts.get(press.action)
         if verdict is None:  # a forged press: no card of this kind has the button
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
-        filled_in = KINDS[approval.kind].answer(approval, press.action)
+        filled_in = kind.answer(approval, press.action)
         await self.answer(press, shown, approval, verdict, filled_in)
 
     async def answer(
@@ -93,7 +94,8 @@ class ApprovalDecisions:
         except ValidationError:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]()) from None
         record = await self._requests.asked(shown.id)
-        if record is None or not _is_pressed_in_place(record.approval, self._team, press):
+        kind = self._app.waits.of(record.approval) if record else None
+        if not (record and kind and _is_pressed_in_place(record.approval, kind, self._team, press)):
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
         return shown, record.approval
 
@@ -103,7 +105,7 @@ class ApprovalDecisions:
             raise NotPermitted(_only_approvers(approval))
 
     async def _may_decide(self, approval: Approval, user: str) -> bool:
-        is_enough = not KINDS[approval.kind].members_only
+        is_enough = not self._app.waits.of(approval).members_only
         is_approver = user in approval.approvers
         return is_approver and (is_enough or await may_decide(self._people, user, now=True))
 
@@ -161,7 +163,7 @@ async def may_ask(
     return True
 
 
-def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> bool:
+def _is_pressed_in_place(approval: Approval, kind: WaitKind, team: str, press: ButtonPress) -> bool:
     """Return whether the conversation of the press can hold a card of this approval.
 
     A card is in the request's channel, unless the request is private, or in an approver's direct
@@ -171,7 +173,7 @@ def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> b
     request_team, request_channel, _ = approval.thread_key.split(":", 2)
     is_direct = press.channel.startswith("D") and press.user in approval.approvers
     is_in_channel = press.channel == request_channel and not approval.private
-    is_in_channel &= KINDS[approval.kind].in_thread or is_direct
+    is_in_channel &= kind.in_thread or is_direct
     return request_team == team and (is_direct or is_in_channel)
 
 

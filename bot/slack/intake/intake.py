@@ -22,7 +22,6 @@ from bot.slack.intake.addressing import Addressing, is_stop, is_to_others, is_ye
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
 from bot.slack.ui import approval_words, words
-from bot.slack.ui.approval_kinds import waits_behind, yes_typed
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.parts import context
 from bot.text.mentions import Mention
@@ -198,7 +197,7 @@ class Intake:
                 request, words.STATUS_STARTING(), [text() for text in words.LOADING]
             )
         else:
-            hint = waits_behind(pending, request.user)
+            hint = self._app.waits.waits_behind(pending, request.user)
             self._tell(request.channel, request.thread, request.user, hint)
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
@@ -246,7 +245,7 @@ class Intake:
             *(await self._direct_approvals(event) if direct else ()),
         ]
         with reader(await self._gate.people.locale(event["user"])):
-            hint = yes_typed(found, event["user"])
+            hint = self._app.waits.yes_typed(found, event["user"])
         if not hint:
             return await self._threads.was_noticed(team, channel, event["ts"])
         if await self._is_first_notice(event):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -35,6 +36,7 @@ from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.intake.stop import StopAction
 from bot.slack.ui import words
+from bot.slack.ui.approval_kinds import WaitKind, WaitKinds
 from bot.slack.ui.buttons import AnswerButton
 from bot.slack.ui.modals import FormErrors, notice_modal
 from bot.store import Stores
@@ -74,6 +76,7 @@ class SlackApp:
         background: Background,
         retries: EventRetries,
         answer_buttons: Sequence[AnswerButton] = (),
+        waits: Mapping[str, WaitKind] = MappingProxyType({}),
         signing_secret: str = "",
     ) -> None:
         self.slack = slack
@@ -89,6 +92,7 @@ class SlackApp:
         self.background = background
         self.retries = retries
         self.answer_buttons = answer_buttons
+        self.waits = WaitKinds(slack.identity.canvas_link, waits)
         self.gate = AccessGate(self.team, slack.people, policy, channels)
         self.bolt: AsyncApp = bolt_app(
             slack.clients, slack.identity, self._unhandled, signing_secret=signing_secret

@@ -29,6 +29,7 @@ from bot.slack.edge.people_and_channels import People
 from bot.slack.edge.text import cap, clean
 from bot.slack.message.approval_cards import Cards
 from bot.slack.ui import words
+from bot.slack.ui.approval_kinds import WaitKinds
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.outcome import render
 from bot.slack.ui.parts import shortened, unmarked
@@ -89,12 +90,14 @@ async def _schema(text: str) -> dict[str, Any] | None:
     return dict(schema)
 
 
-def step_surfaces(clients: Clients, identity: Identity, people: People) -> OpenSurface:
+def step_surfaces(
+    clients: Clients, identity: Identity, people: People, waits: WaitKinds
+) -> OpenSurface:
     """Return a function that opens the surface of a workflow step."""
 
     @asynccontextmanager
     async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[StepSurface]:
-        cards = Cards(request, post, clients=clients, identity=identity, people=people)
+        cards = Cards(request, post, clients=clients, identity=identity, people=people, waits=waits)
         yield StepSurface(request, post, clients, cards)
 
     return opened

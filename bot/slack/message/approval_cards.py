@@ -17,7 +17,7 @@ from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_reason, is_ambiguous
 from bot.slack.edge.people_and_channels import ChannelMembership, People
 from bot.slack.message import message_metadata
-from bot.slack.ui.approval_kinds import KINDS, ConnectLink, Drawing, no_connect_link
+from bot.slack.ui.approval_kinds import WaitKinds
 from bot.slack.ui.parts import Part
 from bot.text.translation import reader
 
@@ -54,7 +54,7 @@ class Cards:
         clients: Clients,
         identity: Identity,
         people: People,
-        connect_link: ConnectLink = no_connect_link,
+        waits: WaitKinds,
     ) -> None:
         self._request = request
         self._posted = post
@@ -62,7 +62,7 @@ class Cards:
         self._identity = identity
         self._people = people
         self._access = ChannelMembership(clients.reads)
-        self._drawing = Drawing(identity.canvas_link, connect_link)
+        self.waits = waits
 
     async def post(self, approvals: Sequence[Approval]) -> None:
         """Post the cards that are not posted yet. Raises SlackApiError or TRANSPORT_ERRORS."""
@@ -113,7 +113,7 @@ class Cards:
 
     async def _places(self, approval: Approval) -> list[_Place]:
         request = self._request
-        is_for_asker = not KINDS[approval.kind].in_thread and not request.channel.startswith("D")
+        is_for_asker = not self.waits.of(approval).in_thread and not request.channel.startswith("D")
         if is_for_asker or request.private or request.entry is Entry.WORKFLOW_STEP:
             return [await self._direct(user, approval) for user in approval.approvers]
         outside = [user for user in approval.approvers if await self._is_outside(user)]
@@ -163,7 +163,7 @@ class Cards:
     async def _draw(self, place: _Place, record: ApprovalRecord) -> Part:
         user = place.reader
         with reader(await self._people.locale(user)) if user else nullcontext():
-            return await KINDS[record.approval.kind].draw(record, self._drawing)
+            return await self.waits.of(record.approval).draw(record)
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
         wanted = message_metadata.card_metadata(self._posted.run_id, approval.id)["event_payload"]

@@ -26,7 +26,7 @@ from bot.slack.message.message_writer import MessageWriter, QuestionsOf, names_n
 from bot.slack.message.repair import is_above_cards, leave_thread, repair_duplicates, withdraw
 from bot.slack.message.run_message import DoneReactions, NoteStale, ReadArtifact, RunMessage
 from bot.slack.message.streams import LiveMessage, Stream, Streams
-from bot.slack.ui.approval_kinds import ConnectLink, no_connect_link
+from bot.slack.ui.approval_kinds import WaitKinds
 from bot.slack.ui.buttons import AnswerButton, Stops
 from bot.slack.ui.progress import Progress, progress_part
 
@@ -38,7 +38,8 @@ class RunMessages:
     """The run messages of one workspace.
 
     `pace` is the least time between two changes of a message; `edit_seconds` is the age up to
-    which a message may become the answer. Both are in seconds. `answer_buttons` are those of features.
+    which a message may become the answer. Both are in seconds. `answer_buttons` are those of features,
+    and `waits` say how what runs wait for looks.
     """
 
     clients: Clients
@@ -50,7 +51,7 @@ class RunMessages:
     name_of: NameOf
     note_stale: NoteStale
     questions_of: QuestionsOf = names_none
-    connect_link: ConnectLink = no_connect_link
+    waits: WaitKinds
     answer_buttons: Sequence[AnswerButton] = ()
     pace: float = 0.6
     edit_seconds: float = 300.0
@@ -104,7 +105,7 @@ class RunMessages:
             clients=clients,
             identity=self.identity,
             people=self.people,
-            connect_link=self.connect_link,
+            waits=self.waits,
         )
         reactions = DoneReactions(clients.live, request.channel)
         surface = RunMessage(

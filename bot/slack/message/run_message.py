@@ -43,7 +43,6 @@ from bot.slack.message.message_writer import MessageWriter
 from bot.slack.message.repair import leave_thread, withdraw
 from bot.slack.message.streams import LiveMessage
 from bot.slack.ui import words
-from bot.slack.ui.approval_kinds import waiting_for_people_part
 from bot.slack.ui.buttons import AnswerButton, Stops
 from bot.slack.ui.outcome import DOCUMENT, render
 from bot.slack.ui.parts import Part, Rendered, Upload
@@ -150,7 +149,8 @@ class RunMessage:
             for each in approvals
         ]
         stops = Stops.of(self._request)
-        part = waiting_for_people_part(self._progress, named, self._request.author, stops=stops)
+        waits = self._cards.waits
+        part = waits.waiting_part(self._progress, named, self._request.author, stops=stops)
         try:
             if ts := await self._posted.message():
                 await self._writer.update(ts, part)

@@ -16,7 +16,6 @@ WAITS_FOR_YOUR_PRESS = Text(
     "I have your question and will answer it once you press a button on the card that I sent you."
 )
 DESTRUCTIVE = Text(":warning: This may delete or overwrite something.")
-WAITING_FOR_INPUT = Text("Waiting for {person} to answer a question.")
 MENTION_ME = Text(
     "I am waiting for the decision above, so I do not answer messages here. To tell me something, "
     "such as a change, mention me."

@@ -8,12 +8,13 @@ from functools import partial
 from typing import Any
 
 from bot.agent.events import ToolEnded
-from bot.core.approvals import Approval, ApprovalKind, Decision, Verdict
+from bot.core.approvals import CALL, Approval, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.dev.model import ModelRequest, Reply, Script, calls, finish
 from bot.features.accounts.account import AccountOwner, AccountState, AccountView
+from bot.features.accounts.hook import ACCOUNT, SHARE
 from bot.features.accounts.run_part import AccountsPart
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
@@ -119,7 +120,7 @@ async def test_it_waits_for_the_account_then_for_who_may_see_it(stores: Stores) 
         with_accounts(bot, accounts)
         outcome = await ended(bot, asked(user=ADA), decide)
         kinds = [each.kind for each in bot.board.asked]
-        assert kinds == [ApprovalKind.ACCOUNT, ApprovalKind.SHARE]
+        assert kinds == [ACCOUNT, SHARE]
         assert {each.approvers for each in bot.board.asked} == {(ADA,)}
         assert bot.board.asked[0].details["state"] == "none"
         assert SECRETS[ADA] in bot.outputs()[0]
@@ -204,7 +205,7 @@ async def test_several_calls_ask_once_and_a_no_counts_for_all(stores: Stores) ->
     async with bot_with(stores, turns, NOTES) as bot:
         with_accounts(bot, Accounts())
         await ended(bot, asked(user=ADA, thread="2.0"), lambda _: Verdict.DENIED)
-        assert [each.kind for each in bot.board.asked] == [ApprovalKind.ACCOUNT]
+        assert [each.kind for each in bot.board.asked] == [ACCOUNT]
         assert turns.seen[2].count("did not connect Notion") == 3
 
 
@@ -227,7 +228,7 @@ async def test_a_change_on_an_account_is_its_owners_to_approve(stores: Stores) -
         with_accounts(bot, accounts)
         await ended(bot, asked(user=ADA), lambda _: Verdict.APPROVED)
         share, change = bot.board.asked
-        assert (share.kind, change.kind) == (ApprovalKind.SHARE, ApprovalKind.CALL)
+        assert (share.kind, change.kind) == (SHARE, CALL)
         assert change.approvers == (ADA,)
         assert bot.outputs() == ["added Hi"]
 

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from bot.agent.events import ToolProgress
-from bot.core.approvals import Approval, ApprovalKind, Decision, Verdict
+from bot.core.approvals import CALL, Approval, Decision, Verdict
 from bot.core.outcome import RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, finish
+from bot.features.server_questions.hook import INPUT
 from bot.mcp import McpServer
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
@@ -55,7 +56,7 @@ def deciding(
     """What the asker says to a question; every call is approved."""
 
     def decide(approval: Approval) -> Decision:
-        if approval.kind is ApprovalKind.INPUT:
+        if approval.kind == INPUT:
             return Decision(verdict=verdict, by="U1", answer=filled_in)
         return Decision(verdict=Verdict.APPROVED, by="U1")
 
@@ -71,7 +72,7 @@ async def test_the_asker_is_asked_and_the_call_goes_on_with_the_answer(
     async with bot_of(stores, questions=questions) as bot:
         bot.board.decide = deciding(Verdict.APPROVED, LOAN)
         await bot.ask("Reserve it!")
-        [question] = [each for each in bot.board.asked if each.kind is ApprovalKind.INPUT]
+        [question] = [each for each in bot.board.asked if each.kind == INPUT]
         assert BORROWED in bot.outputs()[0]
     assert RESERVED == ["Emma"]
     assert question.title == "A question of town"
@@ -130,7 +131,7 @@ async def test_nobody_is_asked_unless_the_operator_lets_the_server(stores: Store
     async with bot_of(stores, questions=False) as bot:
         bot.board.decide = deciding(Verdict.APPROVED, LOAN)
         await bot.ask("Reserve it!")
-        assert [each.kind for each in bot.board.asked] == [ApprovalKind.CALL]
+        assert [each.kind for each in bot.board.asked] == [CALL]
         assert not bot.board.asked[0].destructive
         assert "questions = true" in bot.outputs()[0]
     assert RESERVED == []

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bot.core.approvals import (
+    CALL,
     Approval,
-    ApprovalKind,
     ApprovalRecord,
     Ask,
     Decision,
@@ -19,6 +19,7 @@ from bot.core.approvals import (
 from bot.core.context import current_request
 from bot.core.outcome import RunStatus
 from bot.dev.model import Script, calls, finish
+from bot.features.server_questions.hook import INPUT
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.store import Stores
@@ -43,7 +44,13 @@ async def town__book(name: str) -> str:
     if "town seats" not in answers:
         details = {"question": "For how many?", "state": "s1"}
         raise PersonNeeded(
-            Ask(kind=ApprovalKind.INPUT, subject="town seats", title="How many?", details=details)
+            Ask(
+                kind=INPUT,
+                subject="town seats",
+                title="How many?",
+                details=details,
+                by_details=True,
+            )
         )
     said = answers["town seats"]
     assert said is not None
@@ -57,7 +64,7 @@ def nothing_made() -> None:
 
 def decide(approval: Approval) -> Decision:
     """What a person says: yes to the call, and to its question the answer."""
-    answers = {"seats": 2} if approval.kind is ApprovalKind.INPUT else None
+    answers = {"seats": 2} if approval.kind == INPUT else None
     return Decision(verdict=Verdict.APPROVED, by=approval.requester, answer=answers)
 
 
@@ -71,7 +78,7 @@ async def test_a_call_asks_waits_and_is_made_again_with_the_answer(stores: Store
         bot.board.decide = decide
         outcome = await bot.ask("Book!")
         assert outcome.status is RunStatus.SUCCESS
-        assert [each.kind for each in bot.board.asked] == [ApprovalKind.CALL, ApprovalKind.INPUT]
+        assert [each.kind for each in bot.board.asked] == [CALL, INPUT]
         assert bot.board.asked[1].details["question"] == "For how many?"
         assert bot.outputs() == ["booked for {'seats': 2}"]
     assert MADE == ["Ada", "Ada"]
@@ -99,7 +106,7 @@ async def test_without_an_answer_the_call_is_told_so(stores: Stores, hours: floa
     """Refused, or nobody answered in time: the server learns it, and the run goes on."""
 
     def refuse(approval: Approval) -> Decision:
-        verdict = Verdict.DENIED if approval.kind is ApprovalKind.INPUT else Verdict.APPROVED
+        verdict = Verdict.DENIED if approval.kind == INPUT else Verdict.APPROVED
         return Decision(verdict=verdict, by="U1")
 
     access = Policy(confirm="never", approval_hours=hours)

@@ -48,6 +48,7 @@ class Thread:
             name_of=naming(self.rig.slack.people, self.rig.slack.access),
             note_stale=self._note_stale,
             questions_of=self._questions_of,
+            waits=self.rig.app.waits,
             pace=0.02,
             edit_seconds=edit_seconds,
         )

@@ -11,13 +11,13 @@ from bot.core.approvals import (
     QUESTION_DELETED,
     QUESTION_EDITED,
     Approval,
-    ApprovalKind,
     ApprovalRecord,
     CallProgress,
     Decision,
     Verdict,
 )
 from bot.dev.workspace import ADA, BEN
+from bot.features.accounts.hook import ACCOUNT
 from bot.features.accounts.slack.cards import account_part
 from bot.slack.ui import approval_words
 from bot.slack.ui.approval import approval_part
@@ -61,9 +61,7 @@ def test_a_card_of_many_rights_is_one_that_slack_takes() -> None:
     """R3: a server names the rights that it wants, and may name thousands; without its card the run
     would wait for nobody."""
     details = {"name": "Notes", "state": "needs_more", "scopes": [f"s{n}" for n in range(1_500)]}
-    approval = APPROVAL.model_copy(
-        update={"kind": ApprovalKind.ACCOUNT, "arguments": json.dumps(details)}
-    )
+    approval = APPROVAL.model_copy(update={"kind": ACCOUNT, "arguments": json.dumps(details)})
     part = account_part(ApprovalRecord(approval=approval), "https://bot.example/accounts/connect")
     accept_blocks(part.blocks)
     assert "s11" in str(part.blocks)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from bot.core.approvals import ApprovalKind, Ask
+from bot.core.approvals import Ask
 from bot.core.context import RequestContext, bound_request
 from bot.dev.model import Reply, Script, call, calls, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.features.accounts.hook import ACCOUNT
 from bot.runs.policy.access import Policy
 from bot.runs.policy.waits import Waits
 from bot.slack.ui import approval_words, words
@@ -459,8 +460,8 @@ async def test_no_button_of_another_card_connects_an_account(redis_url: str) -> 
         )
         waits = Waits(request, "run_1", stores.approvals, 1)
         with bound_request(RequestContext(request, "run_1", idempotency_key="run_1:r:c")):
-            await waits.decision(Ask(kind=ApprovalKind.ACCOUNT, subject="notion", title="Connect"))
-        [waiting] = await waits.records(ApprovalKind.ACCOUNT)
+            await waits.decision(Ask(kind=ACCOUNT, subject="notion", title="Connect"))
+        [waiting] = await waits.records(ACCOUNT)
         value = Shown(id=waiting.approval.id, sha256=waiting.approval.sha256).model_dump_json()
         for user, action in (
             (ADA, APPROVE),
@@ -472,5 +473,5 @@ async def test_no_button_of_another_card_connects_an_account(redis_url: str) -> 
             assert direct is not None
             button = {"type": "button", "action_id": action, "value": value}
             await bot.ws.delivery.ask("interactive", press(bot, user, direct.id, "1.0", button))
-        [waiting] = await waits.records(ApprovalKind.ACCOUNT)
+        [waiting] = await waits.records(ACCOUNT)
         assert waiting.decision is None

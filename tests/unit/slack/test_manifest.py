@@ -5,7 +5,7 @@ import json
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -15,10 +15,13 @@ from slack_bolt.listener.async_listener import AsyncListener
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
+from bot.app.features import all_features, wait_kinds
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import BOT_SCOPES
+from bot.features import ServiceDeps
 from bot.features.server_questions.cards import INPUT_FORM
+from bot.settings import Settings
 from bot.slack.intake.manifest import (
     MANIFEST_FILE,
     as_yaml,
@@ -27,8 +30,12 @@ from bot.slack.intake.manifest import (
     manifest,
 )
 from bot.slack.ui import buttons
-from bot.slack.ui.approval_kinds import VERDICTS
+from bot.slack.ui.approval_kinds import WaitKinds
+from bot.store import Stores
 from tests.unit.slack.rig import wired
+
+_WAITS = wait_kinds(all_features(Settings(_env_file=None)), ServiceDeps(cast("Stores", None)))
+DECIDING = WaitKinds(lambda _: "", _WAITS).actions
 
 
 def listened_to(app: AsyncApp) -> list[AsyncListener]:
@@ -116,7 +123,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             "follow_up_0",
             "feedback",
             "raise_budget_half",
-            *VERDICTS,
+            *DECIDING,
             "open_input",
             buttons.VISIT_PAGE,
             "refresh_answer",

@@ -6,8 +6,9 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.core.approvals import ApprovalKind, Decision, Verdict
+from bot.core.approvals import Decision, Verdict
 from bot.features.accounts.account import AccountChange, Outcome
+from bot.features.accounts.hook import ACCOUNT
 from bot.features.accounts.slack.cards import NOT_ALLOWED
 from bot.features.accounts.slack.messages import code_part, connected_part
 from bot.features.accounts.slack.people import PeopleAccounts
@@ -62,7 +63,7 @@ class AccountChanges:
             return
         approval = record.approval
         is_its_own = (approval.kind, approval.requester, approval.tool) == (
-            ApprovalKind.ACCOUNT,
+            ACCOUNT,
             change.user,
             change.server,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
@@ -23,10 +22,6 @@ from bot.slack.ui import buttons
 from bot.slack.ui.modals import FormErrors
 from bot.slack.ui.parts import Block
 
-if TYPE_CHECKING:
-    from bot.features.accounts.accounts import Accounts
-    from bot.features.accounts.store import AccountStore
-
 _NOT_REVOKED = {
     Revoked.LATER: words.DELETED_REVOKED_LATER,
     Revoked.NEVER: words.DELETED_NOT_REVOKED,
@@ -39,11 +34,6 @@ class AccountListeners(SlackPart):
 
     people: PeopleAccounts
     app: SlackApp
-
-    @classmethod
-    def of(cls, accounts: Accounts, store: AccountStore, app: SlackApp) -> AccountListeners:
-        """Return the part of one workspace."""
-        return cls(PeopleAccounts(app.slack, accounts, store.owners, app.record), app)
 
     @property
     def changes(self) -> AccountChanges:

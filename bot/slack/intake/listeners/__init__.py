@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.features.server_questions import listeners as server_questions
 from bot.slack.intake import answer_buttons, decisions, edits, intake, stop
 from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.listeners import (
@@ -27,7 +26,6 @@ def register(app: SlackApp, home_tab: HomeTab) -> None:
     decisions.register(app)
     shortcuts.register(app, home_tab.preferences)
     commands.register(app, home_tab.admin)
-    server_questions.register(app)
     functions.register(app)
     sharing.register(app)
     home.register(app, home_tab)
