@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -35,7 +36,7 @@ from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.policy.run_approvals import RunApprovals
 from bot.runs.policy.spending import Spending
 from bot.runs.policy.waits import Waits
-from bot.runs.queue.steering import Steering
+from bot.runs.queue.steering import Change, Steering
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
@@ -51,6 +52,7 @@ class Run:
     - `channel`: the settings of the channel in which the request was made.
     - `saved`: the state at the last save point of an earlier attempt, None before the first.
     - `joined`: further requests that the run answers.
+    - `found_unpaused`: the bot was not paused just now.
     - `lease`: that of the thread; a job has none, and no `surface`.
     - `stopped_by`: the ids of those who stopped the run, in order.
     - `toolbox`: the tools that the run may call, once `loop_deps` has found them.
@@ -66,6 +68,7 @@ class Run:
     models: RunModels
     saved: LoopState | None = None
     joined: Sequence[Request] = ()
+    found_unpaused: bool = False
     lease: Lease | None = None
     surface: Surface = UNWATCHED
     listeners: tuple[Listener, ...] = ()
@@ -125,6 +128,8 @@ class Run:
         lease: Lease,
         surface: Surface,
         listeners: Sequence[Listener],
+        *,
+        found_unpaused: bool,
     ) -> Run:
         """Return the run of a request. An unreadable save point counts as none."""
         channel, saved = (
@@ -140,6 +145,7 @@ class Run:
             models=await _models(deps, request, channel, saved),
             saved=saved,
             joined=[joining for joining in joined if joining.is_current],
+            found_unpaused=found_unpaused,
             lease=lease,
             surface=surface,
             listeners=tuple(listeners),
@@ -186,6 +192,34 @@ class Run:
             self.interrupt.request()
         async with self.deps.stores.signals.watch(self.request.id, stop):
             yield
+
+    async def save(
+        self,
+        state: LoopState,
+        entries: Sequence[LedgerEntry],
+        change: Change | None = None,
+        **more: Any,
+    ) -> None:
+        """Save the state of the loop with what belongs to it: calls that were charged since the last
+        save point, audit entries, and the `change` of the requests that the run answers.
+
+        `more` are further arguments of `Runs.save_point`. Raises LeaseLost and StoreUnavailable.
+        """
+        stores, charges = self.deps.stores, self.spending.charges()
+        pause, waiting = await stores.runs.save_point(
+            self.run_id,
+            state.model_dump_json(),
+            self.held_lease,
+            entries,
+            joining=[request.id for request in change.joining] if change else (),
+            joined=[request.id for request in change.joined] if change else None,
+            on_record=await self.audit.take_noted(),
+            charges=[*charges.values()],
+            reads=(stores.pause.reading(), stores.mailbox.counting(self.request.thread_key)),
+            **more,
+        )
+        self.spending.on_saved(charges, stores.pause.decoded(pause))
+        self.steering.on_saved(change, waiting)
 
     def reader_of(self, state: LoopState) -> str | None:
         """Return the only person who may read what the run adds to the conversation; None for all.

@@ -44,29 +44,18 @@ class EventSink:
         entries = [event.entry] if isinstance(event, Recorded) else []
         reader = run.reader_of(state)
         bound = [entry.model_copy(update={"bound_to": reader}) for entry in entries]
-        serialized = state.model_dump_json()
         change = run.steering.change(state)
         begins_changes = run.audit.note_begun(state)
         # Once per attempt: progress resets the count of deaths, and only a new attempt adds to it.
         advances = not self.has_advanced and _has_moved(self.state, state)
+        progress_of = run.request.id if advances else ""
         failpoint("step-keeping")
-        await run.deps.stores.runs.save_point(
-            run.run_id,
-            serialized,
-            run.held_lease,
-            bound,
-            joining=[request.id for request in change.joining] if change else (),
-            joined=[request.id for request in change.joined] if change else None,
-            progress_of=run.request.id if advances else "",
-            goes_on=True,
-            on_record=await run.audit.take_noted(),
-        )
+        await run.save(state, bound, change, progress_of=progress_of, goes_on=True)
         if begins_changes:
             await run.audit.settle()
         self.has_advanced |= advances
         self.state = state
         failpoint("step-kept")
-        run.steering.on_saved(change)
 
 
 def _has_moved(before: LoopState, now: LoopState) -> bool:

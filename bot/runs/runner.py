@@ -118,7 +118,8 @@ class Runner:
         request = await self._with_audience(request, record)
         if await self._is_over(request, record):
             return await self._close(request, record, lease)
-        if await self._must_wait(request, record):
+        can_wait = _is_new(record) and _can_wait(request)
+        if can_wait and await self._is_held(request):
             raise Held
         post = runs.messages(record.run_id, lease)
         revises = request.replaces or request.revises  # the first alone in earlier versions
@@ -130,7 +131,15 @@ class Runner:
             for listener in listeners:
                 running.enter_context(listener.running())
             async with self.deps.frontend.surface(request, post) as surface:
-                run = await Run.load(self.deps, request, record, lease, surface, listeners)
+                run = await Run.load(
+                    self.deps,
+                    request,
+                    record,
+                    lease,
+                    surface,
+                    listeners,
+                    found_unpaused=can_wait,
+                )
                 outcome = await self._conclude(run, deaths)
         failpoint("run-closed")
         return outcome
@@ -170,13 +179,9 @@ class Runner:
         by = await self.deps.frontend.ended_by(request)
         return by is not None and not (record.outcome and by == record.run_id)
 
-    async def _must_wait(self, request: Request, record: RunRecord) -> bool:
-        """Return whether the bot is paused before this run has begun.
-
-        Who stops or deletes the question meanwhile need not wait.
-        """
-        is_waiting = _is_new(record) and _can_wait(request)
-        if not is_waiting or await self.deps.budgets.paused() is None:
+    async def _is_held(self, request: Request) -> bool:
+        """Return whether the bot is paused, and nobody stopped or deleted the question meanwhile."""
+        if await self.deps.budgets.paused() is None:
             return False
         return not await self._stores.signals.is_cancelled(request.id)
 

@@ -36,7 +36,7 @@ BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last attempt
 _LUA = {file.stem: file for file in Path(__file__).with_name("lua").rglob("*.lua")}
 """The files of the scripts by name, in one folder for each module that runs them; those that several
 modules run are above the folders."""
-_SHARED = re.compile(r"-- With (_\w+)\.lua\.\n")
+_SHARED = re.compile(r"^-- With (_\w+)\.lua\.\n", re.MULTILINE)
 
 _REFUSALS = ("MISCONF", "NOREPLICAS", "MASTERDOWN", "OOM", "READONLY")
 
@@ -86,10 +86,9 @@ class Retention:
 
 
 def script(name: str) -> str:
-    """Return the text of `<name>.lua`, after the shared functions that its first line names."""
+    """Return the text of `<name>.lua`, after the shared functions that its first lines name."""
     text = _LUA[name].read_text("utf-8")
-    shared = _SHARED.match(text)
-    return _LUA[shared[1]].read_text("utf-8") + text if shared else text
+    return "".join(_LUA[shared].read_text("utf-8") for shared in _SHARED.findall(text)) + text
 
 
 class Connection:

@@ -29,14 +29,20 @@ class Lease:
         if current != self.token.encode():
             raise LeaseLost("Another run holds this thread.")
 
-    async def write(self, *commands: Sequence[Any]) -> None:
+    async def write(
+        self, *commands: Sequence[Any], reads: Sequence[Sequence[Any]] = ()
+    ) -> list[Any]:
         """Run `commands` atomically, each a tuple (name, argument, ...).
 
-        Raises LeaseLost, and runs no command, if a newer lease was taken.
+        Return the replies to `reads`, which run after them. Raises LeaseLost, and runs no command,
+        if a newer lease was taken.
         """
-        mark = self.redis.key("written", new_id("write"))
-        flat = [part for command in commands for part in (len(command), *command)]
-        await self.redis.script("fenced", [self.key, mark], self.token, MARK_SECONDS, *flat)
+        keys = [self.key, self.redis.key("written", new_id("write"))]
+        flat = [part for command in (*commands, *reads) for part in (len(command), *command)]
+        replies: list[Any] = await self.redis.script(
+            "fenced", keys, self.token, MARK_SECONDS, len(commands), *flat
+        )
+        return replies
 
 
 class Leases:

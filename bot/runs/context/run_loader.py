@@ -90,13 +90,10 @@ class RunLoader:
         # What others wrote stays in the conversation though the run may fail and leave it.
         news_entry = LedgerEntry(run_id="", items=brought, bound_to=bound)
         entry = LedgerEntry(run_id=run_id, items=(request_item, *notes), bound_to=bound)
-        await self.stores.runs.save_point(
-            run_id,
-            state.model_dump_json(),
-            run.held_lease,
+        await run.save(
+            state,
             [news_entry, entry] if brought else [entry],
             caller_state=caller if brought else None,
-            on_record=await run.audit.take_noted(),
             also=self.stores.direct.building_on(request.thread_key, earlier.threads),
         )
         return state, caller

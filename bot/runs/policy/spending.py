@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Collection
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import date
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.estimates import ExpectedCall, expected_call
 from bot.runs.watching import ModelCalled
 from bot.store import Place, Reservation, Reserved, Room
+from bot.store.values import Command
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
@@ -90,7 +92,11 @@ class Spending(Hooks):
         self._responses: dict[str, Usage] = {}
         self._before = NO_USAGE
         self._has_called = False
+        self._unsaved: dict[str, tuple[_Hold, Spent]] = {}  # by the ids of their calls
+        self._accounts_of: tuple[date, tuple[Account, ...]] | None = None
         self._paused: Pause | None = None
+        self._switch: Pause | None = None
+        self._has_read_switch = run.found_unpaused
         self._exceeded: BudgetUse | None = None
 
     async def __aenter__(self) -> Spending:
@@ -102,6 +108,8 @@ class Spending(Hooks):
         exception: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._unsaved:
+            await _settle_briefly(self._charge_unsaved())
         if self._caps:
             # A worker that died may have left a hold of this run, which will make no more calls.
             accounts = self._accounts()
@@ -132,7 +140,7 @@ class Spending(Hooks):
     async def hold(self, call: ExpectedCall, *, is_last: bool) -> _Hold:
         """Reserve room for a call. Raises CallRefused when there is none."""
         hold, self._first_hold = self._first_hold, None
-        if hold and (not self._caps or hold.most.covers(self._estimates.forecast(call).most)):
+        if hold and self._caps and hold.most.covers(self._estimates.forecast(call).most):
             return hold
         return await self._room_for(hold.call_id if hold else self._new_id(), call, is_last=is_last)
 
@@ -143,13 +151,37 @@ class Spending(Hooks):
         return expected_call(request, before, is_warm=own is not None)
 
     async def settle(self, hold: _Hold, spent: Spent) -> None:
-        """Charge the cost of a call at once, once per call however often this is called.
-
-        The money is spent even if the run fails later.
-        """
+        """Charge the cost of a call at once, once per call however often this is called."""
         capped = self._capped(hold.accounts)
         await self._policy.store.settle(hold.accounts, spent, hold.call_id, capped)
         self._held.discard(hold.call_id)
+
+    def charge(self, hold: _Hold, spent: Spent) -> None:
+        """Charge the cost of a call with the next save point, or when the run ends without one.
+
+        The money is spent even if the run fails later.
+        """
+        self._unsaved[hold.call_id] = hold, spent
+
+    def charges(self) -> dict[str, Command]:
+        """Return the commands that charge the calls since the last save point, by their ids."""
+        charging = self._policy.store.charging
+        return {
+            call_id: charging(hold.accounts, spent, call_id, self._capped(hold.accounts))
+            for call_id, (hold, spent) in self._unsaved.items()
+        }
+
+    def on_saved(self, charged: Collection[str], pause: Pause | None) -> None:
+        """Note that a save point charged these calls, and whether the bot was paused then."""
+        for call_id in charged:
+            self._unsaved.pop(call_id, None)
+            self._held.discard(call_id)
+        self._switch, self._has_read_switch = pause, True
+
+    async def _charge_unsaved(self) -> None:
+        for call_id, (hold, spent) in [*self._unsaved.items()]:
+            await self.settle(hold, spent)
+            self._unsaved.pop(call_id, None)
 
     def count(self, call: ExpectedCall, response: ModelResponse) -> Spent:
         """Return the cost of a response, and update the estimates."""
@@ -196,6 +228,7 @@ class Spending(Hooks):
 
     async def ending(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
         """Return `outcome` with its budget warnings or explanation; `done` are the successful steps."""
+        await self._charge_unsaved()
         if outcome.stop_reason is StopReason.PAUSED:
             self._paused = self._paused or await self._policy.paused()
             return self._explained(outcome, done)
@@ -246,8 +279,12 @@ class Spending(Hooks):
     ) -> Reserved:
         caps = self._capped(accounts)
         if not caps:
-            pause = await self._policy.paused()
+            # Between a save point and the call after it nobody looks at the switch again.
+            pause = self._switch if self._has_read_switch else await self._policy.paused()
+            self._has_read_switch = False
             return Reserved(Room.PAUSED if pause else Room.GO, pause=pause)
+        if self._unsaved:  # or they would hold room against this call
+            await self._charge_unsaved()
         wanted = Reservation(
             call_id=call_id,
             run_id=self._run.run_id,
@@ -274,9 +311,13 @@ class Spending(Hooks):
 
         A thread's spending is stored only where threads have a budget: nothing else reads it.
         """
-        every = accounts_of(self._request, self._policy.clock())
-        kept = Budget.THREAD in self._caps
-        return tuple(each for each in every if kept or each.budget is not Budget.THREAD)
+        now = self._policy.clock()
+        if self._accounts_of is None or self._accounts_of[0] != now.date():
+            counted = {*Budget} if Budget.THREAD in self._caps else {*Budget} - {Budget.THREAD}
+            accounts = accounts_of(self._request, now)
+            current = tuple(account for account in accounts if account.budget in counted)
+            self._accounts_of = now.date(), current
+        return self._accounts_of[1]
 
     def _new_id(self) -> str:
         return f"{self._run.run_id}/{new_id('call')}"
@@ -318,7 +359,7 @@ class _SpendingModel:
                     if isinstance(part, ModelResponse):
                         ended = replace(ended, outcome="ok", response=part, usage=part.billed)
                         spent = spending.count(call, part)
-                        await spending.settle(hold, spent)
+                        spending.charge(hold, spent)
                         is_settled = True
                     elif isinstance(part, TextPart | ReasoningPart | ArgumentsPart):
                         output_bytes += len(part.text.encode())

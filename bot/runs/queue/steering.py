@@ -66,6 +66,7 @@ class Steering(Hooks):
         self._steers = run.channel.during_run == "steer" and _takes_more(run.request)
         self._images = run.deps.images
         self._untold = list(run.joined)
+        self._may_wait = True
         self._offered: Change | None = None
 
     @override
@@ -78,7 +79,7 @@ class Steering(Hooks):
         if self._is_short:
             texts = [each.text for each in (self._request, *left)]
             notes.append(prompts.messages_withdrawn(texts))
-        new = await self._new() if self._steers else []
+        new = await self._new() if self._steers and self._may_wait else []
         messages = [prompts.request_message(each, images=self._images) for each in new]
         self._offered = Change((*notes, *messages), new, [*left, *new])
         return self._offered.items
@@ -100,8 +101,10 @@ class Steering(Hooks):
             failpoint("messages-joining")
         return offered
 
-    def on_saved(self, change: Change | None) -> None:
-        """Apply a `change` that was saved."""
+    def on_saved(self, change: Change | None, waiting: int) -> None:
+        """Apply a `change` that was saved, after which `waiting` requests were in the mailbox, with
+        the run's own."""
+        self._may_wait = waiting > 1
         if change is None:
             return
         if change.joining:

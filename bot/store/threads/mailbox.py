@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 from bot.core.errors import CorruptValue
 from bot.core.request import RepeatReason, Request
 from bot.store.connection import Connection, Retention
-from bot.store.values import Value, decode, get_many, set_aside
+from bot.store.values import Command, Value, decode, get_many, set_aside
 
 _DEFERRED = "turn"
 _AT_ONCE = 500  # mailboxes counted in one transaction, so that Redis can serve others in between
@@ -234,6 +234,10 @@ class Mailbox:
         """Return the requests with these ids that have not expired and can be read."""
         keys = [request_key(self._redis, request_id) for request_id in ids]
         return await get_many(self._redis, Request, keys)
+
+    def counting(self, thread_key: str) -> Command:
+        """Return the command that counts the requests of a thread, for `Lease.write`."""
+        return "LLEN", mailbox_keys(self._redis, thread_key)[0]
 
     async def waiting_behind(self, request: Request, most: int) -> list[Request]:
         """Return up to `most` requests that wait behind `request`, in order, if it is the head.

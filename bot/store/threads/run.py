@@ -26,7 +26,7 @@ from bot.store.threads.mailbox import (
     run_of_key,
     taking,
 )
-from bot.store.values import decode, set_aside
+from bot.store.values import Command, decode, set_aside
 from bot.store.workspaces.audit import PendingEntry, recording
 
 _TS = re.compile(rb"\d+\.\d+")
@@ -198,9 +198,13 @@ class Runs:
         progress_of: str = "",
         goes_on: bool = False,
         on_record: Sequence[PendingEntry] = (),
-        also: Sequence[tuple[Any, ...]] = (),
-    ) -> None:
+        also: Sequence[Command] = (),
+        charges: Sequence[Command] = (),
+        reads: Sequence[Command] = (),
+    ) -> list[Any]:
         """Store the loop's state, and the ledger entries since the last save point, atomically.
+
+        Return the replies to `reads`.
 
         - `joining`: requests that leave the mailbox because the run now answers them as well.
         - `joined`: unless None, all requests that the run answers besides its own.
@@ -208,12 +212,12 @@ class Runs:
           if this run fails.
         - `progress_of`: the run's request; deaths of workers before this save point no longer count.
         - `goes_on`: do not renew expiries, because an earlier save point did.
-        - `on_record`: entries for the audit log. `also`: commands of other stores.
+        - `on_record`: entries for the audit log. `also`, `charges`: commands of other stores.
         """
         key = self._key(run_id)
         states = self._caller_states
         members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
-        await lease.write(
+        return await lease.write(
             ("HSET", key, "state", state),
             *members,
             *([states.saving(lease.thread_key, caller_state)] if caller_state else []),
@@ -224,6 +228,8 @@ class Runs:
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
             *recording(on_record, self._seconds),
             *also,
+            *charges,
+            reads=reads,
         )
 
     async def note_response(self, entry: LedgerEntry, lease: Lease) -> None:

@@ -13,12 +13,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 from bot.core.budgets import Account, Budget, Cap, Pause, Raise, Spent
 from bot.core.errors import CorruptValue
 from bot.store.connection import Connection, Retention
 from bot.store.leases import MARK_SECONDS
-from bot.store.values import Value, decode, set_aside
+from bot.store.values import Command, Value, decode, set_aside
 
 log = logging.getLogger(__name__)
 
@@ -147,6 +148,13 @@ class BudgetStore:
         capped: Collection[Account] = (),
     ) -> None:
         """Charge a call to the accounts, once, and release its holds on the `capped` accounts."""
+        _, count, *rest = self.charging(accounts, spent, call_id, capped)
+        await self._redis.script("budget_settle", rest[:count], *rest[count:])
+
+    def charging(
+        self, accounts: Sequence[Account], spent: Spent, call_id: str, capped: Collection[Account]
+    ) -> tuple[Any, ...]:
+        """Return the command that does what `settle` does, for `Lease.write`."""
         keys, kept = [self._redis.key("written", call_id)], list[str | int]()
         for account in accounts:
             keys.append(_spent_key(self._redis, account))
@@ -155,9 +163,8 @@ class BudgetStore:
             kept += [account.holder, seconds, "1" if goes_on else ""]
         keys += [self._holds_key(account) for account in capped]
         added = [part for each in spent.model_dump().items() if each[1] for part in each]
-        await self._redis.script(
-            "budget_settle", keys, MARK_SECONDS, len(accounts), call_id, *kept, *added
-        )
+        args = (MARK_SECONDS, len(accounts), call_id, *kept, *added)
+        return "CHARGE", len(keys), *keys, *args
 
     async def release(self, capped: Collection[Account], ids: Collection[str]) -> None:
         """Release the holds of the calls and runs `ids` on the `capped` accounts."""
@@ -233,6 +240,14 @@ class PauseSwitch:
     async def get(self) -> Pause | None:
         """Return the pause, None if the bot is not paused. A damaged pause still counts."""
         return await self._value.get(renew=True)
+
+    def reading(self) -> Command:
+        """Return the command whose reply `decoded` takes."""
+        return "GETEX", self._value.key, "EX", self._value.seconds
+
+    def decoded(self, reply: bytes | None) -> Pause | None:
+        """Return the pause in a reply to `reading`, None if the bot is not paused."""
+        return _read_pause(Pause, reply) if reply else None
 
 
 def _spent_key(redis: Connection, account: Account) -> str:
