@@ -206,7 +206,10 @@ class Run:
         `more` are further arguments of `Runs.save_point`. Raises LeaseLost and StoreUnavailable.
         """
         stores, charges = self.deps.stores, self.spending.charges()
-        pause, waiting = await stores.runs.save_point(
+        # Only before the model is asked it matters whether the bot is paused, or others wait.
+        reads = (stores.pause.reading(), stores.mailbox.counting(self.request.thread_key))
+        asks_model = state.open is None and state.ending is None
+        replies = await stores.runs.save_point(
             self.run_id,
             state.model_dump_json(),
             self.held_lease,
@@ -215,11 +218,15 @@ class Run:
             joined=[request.id for request in change.joined] if change else None,
             on_record=await self.audit.take_noted(),
             charges=[*charges.values()],
-            reads=(stores.pause.reading(), stores.mailbox.counting(self.request.thread_key)),
+            reads=reads if asks_model else (),
             **more,
         )
-        self.spending.on_saved(charges, stores.pause.decoded(pause))
-        self.steering.on_saved(change, waiting)
+        self.spending.on_saved(charges)
+        self.steering.on_saved(change)
+        if replies:
+            pause, waiting = replies
+            self.spending.on_switch_read(stores.pause.decoded(pause))
+            self.steering.on_counted(waiting)
 
     def reader_of(self, state: LoopState) -> str | None:
         """Return the only person who may read what the run adds to the conversation; None for all.

@@ -30,7 +30,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
 from bot.library.isolated.pool import warm_processes
-from bot.runs.context.run_loader import bound_to, read_before
+from bot.runs.context.run_loader import bound_to
 from bot.runs.outcomes import (
     begun_tools,
     internal_failure,
@@ -121,7 +121,7 @@ class Runner:
         can_wait = _is_new(record) and _can_wait(request)
         if can_wait and await self._is_held(request):
             raise Held
-        post = runs.messages(record.run_id, lease)
+        post = runs.messages(record.run_id, lease, record.posted)
         revises = request.replaces or request.revises  # the first alone in earlier versions
         if revises and _is_new(record) and not await post.message():
             request = await refresh_edit(self._stores, request)
@@ -316,20 +316,18 @@ class Runner:
                 return Decided(refused)
             loop_deps = await run.loop_deps()
             catalogue = loop_deps.toolbox.catalogue
-            state, caller = await self.deps.loader.first_state(run, caller, catalogue)
+            state, caller, read = await self.deps.loader.first_state(run, caller, catalogue)
             run.spending.begin(state)
             run.context.accounts.update(accounts_used(state))
-            before = await read_before(self._stores, run.request, run.run_id)
             for part in run.parts:
-                part.begin(*before, run.run_id)
+                part.begin(*read, run.run_id)
             if run.record.state is not None:  # a new run has not asked anybody yet
                 await run.approvals.settle()
             with bound_request(loop_deps.context):
                 async with warm_processes():
                     sink = EventSink(run, state)
                     ended = await drive_loop(state, loop_deps, run.approvals, sink.note)
-            # An approval may have expired meanwhile, which only the run notices.
-            await run.approvals.load_decisions()
+            await run.approvals.end()
             if ended.error:
                 _log_failure(ended.error, run.run_id)
             outcome = await self._outcome(run, ended, loop_deps)

@@ -132,6 +132,8 @@ class Connection:
         self, *commands: Sequence[Any], seconds: float = COMMAND_SECONDS
     ) -> list[Any]:
         """Run idempotent `commands` in one transaction, for up to `seconds`. Return their replies."""
+        if len(commands) == 1:
+            return [await self.call(*commands[0])]
 
         async def transact() -> list[Any]:
             async with self._commands.pipeline(transaction=True) as pipeline:

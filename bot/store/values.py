@@ -153,8 +153,16 @@ class Hash(Generic[M]):
 
     async def all(self, *, renew: bool = False) -> dict[str, M]:
         """Return the values by name; skip damaged ones. With `renew`, keep them for longer."""
+        fields, *_ = await self.redis.together(*self.reading(renew=renew))
+        return self.decoded(fields)
+
+    def reading(self, *, renew: bool = False) -> list[Command]:
+        """Return the commands that do what `all` does; `decoded` takes the reply to the first."""
         renewing = [("EXPIRE", self.key, self.seconds)] if renew else []
-        fields, *_ = await self.redis.together(("HGETALL", self.key), *renewing)
+        return [("HGETALL", self.key), *renewing]
+
+    def decoded(self, fields: dict[bytes, bytes]) -> dict[str, M]:
+        """Return the values of the fields by name; skip damaged ones."""
         values = {each.decode(): self._readable(each.decode(), raw) for each, raw in fields.items()}
         return {name: value for name, value in values.items() if value is not None}
 

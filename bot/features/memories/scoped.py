@@ -75,11 +75,7 @@ class ScopedMemories:
         return await self._of(request, scopes)
 
     async def _of(self, request: Request, scopes: list[MemoryScope]) -> list[Memory]:
-        return [
-            memory
-            for scope in scopes
-            for memory in await self.store.all(scope, holder_of(scope, request))
-        ]
+        return await self.store.all_of([(scope, holder_of(scope, request)) for scope in scopes])
 
 
 def holder_of(scope: MemoryScope, request: Request) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.store import Connection, Retention, Stores
@@ -28,8 +29,17 @@ class MemoryStore:
 
     async def all(self, scope: MemoryScope, holder: str) -> list[Memory]:
         """Return the memories of a holder, oldest first; skip damaged ones. They are kept longer."""
-        memories = await self._of(scope, holder).all(renew=True)
-        return sorted(memories.values(), key=lambda memory: memory.at)
+        return await self.all_of([(scope, holder)])
+
+    async def all_of(self, holders: Sequence[tuple[MemoryScope, str]]) -> list[Memory]:
+        """Return the memories of several holders, one holder after the other, as `all` does."""
+        hashes = [self._of(scope, holder) for scope, holder in holders]
+        reading = [command for of_one in hashes for command in of_one.reading(renew=True)]
+        replies = await self.redis.together(*reading)
+        memories = list[Memory]()
+        for of_one, fields in zip(hashes, replies[::2], strict=True):
+            memories += sorted(of_one.decoded(fields).values(), key=lambda memory: memory.at)
+        return memories
 
     async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
         """Delete a memory. Return False if it does not exist.

@@ -49,14 +49,11 @@ class RunLoader:
         return DirectHistory(self.stores, self.direct, self.images)
 
     async def first_state(
-        self,
-        run: Run,
-        caller: CallerState,
-        catalogue: Catalogue,
-    ) -> tuple[LoopState, CallerState]:
+        self, run: Run, caller: CallerState, catalogue: Catalogue
+    ) -> tuple[LoopState, CallerState, ReadBefore]:
         """Return the saved state of a resumed run, or the thread's state with the new request added.
 
-        Also return the thread's state. A new run brings it up to date first, with what people wrote in
+        Also return the thread's state, and what the run may see of the ledger. A new run brings it up to date first, with what people wrote in
         the thread and with the exchanges before a direct message; both are saved together, with the
         run's audit entries. Raises CorruptValue for a saved state that cannot be read.
         """
@@ -64,10 +61,10 @@ class RunLoader:
         if run.record.state is not None:
             if run.saved is None:
                 raise CorruptValue("The saved state of a run cannot be read.")
-            return run.saved, caller
+            return run.saved, caller, await read_before(self.stores, request, run_id)
         with bound_request(RequestContext(request=request, run_id=run_id)):
-            entries = await self.history(request)
-            news = await news_of_thread(request, self.conversation, caller, entries)
+            read = await _visible(self.stores, request.thread_key, request, run_id)
+            news = await news_of_thread(request, self.conversation, caller, read.entries)
         earlier = await self.direct_history.before(request, caller)
         caller = earlier.into(caller)
         brought = (*earlier.items, *news.items)
@@ -90,13 +87,18 @@ class RunLoader:
         # What others wrote stays in the conversation though the run may fail and leave it.
         news_entry = LedgerEntry(run_id="", items=brought, bound_to=bound)
         entry = LedgerEntry(run_id=run_id, items=(request_item, *notes), bound_to=bound)
+        entries = [news_entry, entry] if brought else [entry]
         await run.save(
             state,
-            [news_entry, entry] if brought else [entry],
+            entries,
             caller_state=caller if brought else None,
             also=self.stores.direct.building_on(request.thread_key, earlier.threads),
         )
-        return state, caller
+        if request.channel.startswith("D"):  # it may go on with the exchanges of other threads
+            read = await read_before(self.stores, request, run_id)
+        else:
+            read.entries.extend(entries)
+        return state, caller, read
 
     async def _answer_style(self, request: Request) -> tuple[Item, ...]:
         """Return a message with the asker's preferred style of answers, if any."""

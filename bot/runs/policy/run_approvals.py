@@ -45,12 +45,13 @@ class AwaitingApproval(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunApprovals:
     """The approvals that one run asks people for, in its thread and in the store."""
 
     run: Run
     _decided: list[ApprovalRecord] = field(default_factory=list)
+    _has_asked: bool = True
 
     @property
     def _approvals(self) -> Approvals:
@@ -65,6 +66,13 @@ class RunApprovals:
     async def load_decisions(self) -> None:
         """Load the decisions made by now."""
         self._decided[:] = [each for each in await self._all() if each.decision]
+
+    async def end(self) -> None:
+        """Load the decisions after the loop: an approval may have expired meanwhile, which only the
+        run notices."""
+        records = await self._all()
+        self._has_asked = bool(records)
+        self._decided[:] = [record for record in records if record.decision]
 
     async def turns_private(self) -> bool:
         """Return whether the asker keeps the result to themselves, and it is not private yet."""
@@ -175,6 +183,8 @@ class RunApprovals:
 
     async def close(self, silent: SilentReason | None) -> None:
         """Withdraw undecided approvals and close approved ones, because the run is over."""
+        if not self._has_asked:
+            return
         why = QUESTION_DELETED.english if silent is SilentReason.WITHDRAWN else ""
         gone, asked = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
         if not asked:

@@ -171,11 +171,14 @@ class Spending(Hooks):
             for call_id, (hold, spent) in self._unsaved.items()
         }
 
-    def on_saved(self, charged: Collection[str], pause: Pause | None) -> None:
-        """Note that a save point charged these calls, and whether the bot was paused then."""
+    def on_saved(self, charged: Collection[str]) -> None:
+        """Note that a save point charged these calls."""
         for call_id in charged:
             self._unsaved.pop(call_id, None)
             self._held.discard(call_id)
+
+    def on_switch_read(self, pause: Pause | None) -> None:
+        """Note whether the bot is paused just now."""
         self._switch, self._has_read_switch = pause, True
 
     async def _charge_unsaved(self) -> None:

@@ -132,7 +132,7 @@ async def messages_answered(stores: Stores, request: Request) -> list[str]:
     """
     known = [request]
     try:
-        ids = [request.id, *await stores.runs.joined(request.id)]
+        ids = [*await stores.runs.joined(request.id)]
         for run_id in request.replaces:
             if begun := await stores.runs.begun_by(run_id):
                 ids += [begun[0], *await stores.runs.joined(begun[0])]

@@ -101,10 +101,12 @@ class Steering(Hooks):
             failpoint("messages-joining")
         return offered
 
-    def on_saved(self, change: Change | None, waiting: int) -> None:
-        """Apply a `change` that was saved, after which `waiting` requests were in the mailbox, with
-        the run's own."""
+    def on_counted(self, waiting: int) -> None:
+        """Note how many requests are in the mailbox just now, with the run's own."""
         self._may_wait = waiting > 1
+
+    def on_saved(self, change: Change | None) -> None:
+        """Apply a `change` that was saved."""
         if change is None:
             return
         if change.joining:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -31,6 +31,7 @@ from bot.store.workspaces.audit import PendingEntry, recording
 
 _TS = re.compile(rb"\d+\.\d+")
 _FILE = "file:"
+_POSTED = ("message", "parts")
 
 
 class Phase(StrEnum):
@@ -47,7 +48,7 @@ class RunRecord:
     """The stored record of a run.
 
     `state` is that of the last save point, None before the first. `joined` are the ids of further
-    requests that the run answers.
+    requests that the run answers, `posted` the fields of the messages that it has posted.
     """
 
     run_id: str
@@ -57,6 +58,7 @@ class RunRecord:
     state: str | None = None
     outcome: Outcome | None = None
     joined: tuple[str, ...] = ()
+    posted: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
 class Runs:
@@ -305,9 +307,11 @@ class Runs:
         runs = await self._redis.call("ZRANGE", self._redis.key("undelivered"), 0, -1)
         return [run_id.decode() for run_id in runs]
 
-    def messages(self, run_id: str, lease: Lease) -> PostedMessageRecord:
-        """Return the record of the messages that the run has posted."""
-        return PostedMessageRecord(self._redis, run_id, self._key(run_id), lease)
+    def messages(
+        self, run_id: str, lease: Lease, posted: Mapping[str, bytes | None] | None = None
+    ) -> PostedMessageRecord:
+        """Return the record of the messages that the run has posted, as far as known in `posted`."""
+        return PostedMessageRecord(self._redis, run_id, self._key(run_id), lease, posted)
 
     def _key(self, run_id: str) -> str:
         return self._redis.key("run", run_id)
@@ -325,6 +329,7 @@ def _decoded(fields: dict[bytes, bytes]) -> RunRecord:
             state=state.decode() if state else None,
             outcome=decode(Outcome, outcome) if outcome else None,
             joined=_ids(fields.get(b"joined")),
+            posted={name: fields.get(name.encode()) for name in _POSTED},
         )
     except (KeyError, ValueError) as error:
         raise CorruptValue("The record of a run cannot be read.") from error
@@ -340,12 +345,19 @@ class PostedMessageRecord:
     Only the holder of the lease writes `message` and `parts`, so they are read from Redis once.
     """
 
-    def __init__(self, redis: Connection, run_id: str, key: str, lease: Lease) -> None:
+    def __init__(
+        self,
+        redis: Connection,
+        run_id: str,
+        key: str,
+        lease: Lease,
+        posted: Mapping[str, bytes | None] | None = None,
+    ) -> None:
         self.run_id = run_id
         self._redis = redis
         self._key = key
         self._lease = lease
-        self._known: dict[str, bytes | None] | None = None
+        self._known = dict(posted) if posted else None
 
     async def message(self) -> str | None:
         """Return the ts of the run's message, None when none is known."""
@@ -400,9 +412,8 @@ class PostedMessageRecord:
 
     async def _posted(self) -> dict[str, bytes | None]:
         if self._known is None:
-            names = ("message", "parts")
-            values = await self._redis.call("HMGET", self._key, *names)
-            self._known = dict(zip(names, values, strict=True))
+            values = await self._redis.call("HMGET", self._key, *_POSTED)
+            self._known = dict(zip(_POSTED, values, strict=True))
         return self._known
 
     async def _set(self, name: str, value: str, *more: str) -> None:
