@@ -21,6 +21,7 @@ from bot.settings import Settings
 from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
+from bot.store.families import Families
 
 
 class McpDoors(TypedDict):
@@ -95,6 +96,11 @@ def services_of(features: Sequence[Feature], deps: ServiceDeps) -> dict[type, ob
         for kind, service_for in feature.services.items()
     }
     return {kind: service for kind, service in made.items() if service is not None}
+
+
+def families_of(settings: Settings) -> Families:
+    """Return the families of keys that the bot and its features store."""
+    return Families(family for feature in all_features(settings) for family in feature.stored)
 
 
 def answer_buttons(features: Sequence[Feature]) -> tuple[AnswerButton, ...]:

@@ -64,12 +64,15 @@ def stdin_as_file() -> Generator[Path]:
 
 async def back_up(settings: Settings, file: Path, *, with_files: bool) -> list[str]:
     """Write a backup, with an entry in the audit log after. Return the lines to print."""
+    from bot.app.features import families_of
     from bot.cli.operator import open_stored, record, where
     from bot.ops.backup.making import make_backup, sealing_of
 
     sealing = sealing_of(settings)
     async with open_stored(settings) as stores:
-        _, count = await make_backup(stores.redis, file, sealing, with_files=with_files)
+        _, count = await make_backup(
+            stores.redis, file, sealing, families_of(settings), with_files=with_files
+        )
     await record(settings, "backed up")
     lines = [f"Wrote {counted(count, 'key')} of {where(settings)} to {file}."]
     if not sealing.is_sealed:
@@ -83,15 +86,20 @@ async def put_back(
     settings: Settings, file: Path, *, replace: bool, unsealed: bool = False
 ) -> list[str]:
     """Restore a backup, with an entry in the audit log after. Return the lines to print."""
+    from bot.app.features import families_of
     from bot.app.run_setup import redis_and_stores
     from bot.cli.operator import record, where
     from bot.ops.backup.making import sealing_of
     from bot.ops.backup.restoring import check_backup, restore_backup
 
-    sealing = sealing_of(settings)
-    check_backup(file, sealing, unsealed=unsealed)  # before an embedded Redis makes its folder
+    sealing, families = sealing_of(settings), families_of(settings)
+    check_backup(
+        file, sealing, families, unsealed=unsealed
+    )  # before an embedded Redis makes its folder
     async with redis_and_stores(settings, data_dir=settings.bot_data_dir / "redis") as (_, stores):
-        done = await restore_backup(stores, file, sealing, replace=replace, unsealed=unsealed)
+        done = await restore_backup(
+            stores, file, sealing, families, replace=replace, unsealed=unsealed
+        )
     await record(settings, f"restored a backup of {done.header.made_at:%Y-%m-%d %H:%M} UTC")
     lines = [
         f"Wrote {counted(done.keys, 'key')} of {done.header.made_at:%Y-%m-%d %H:%M} UTC to "

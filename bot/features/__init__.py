@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     from bot.slack.ui.approval_kinds import WaitKind
     from bot.slack.ui.buttons import AnswerButton
     from bot.store import Stores
+    from bot.store.families import Family
 
     Jobs = Mapping[str, Handle]
     """What does each kind of job; the kinds are stored."""
@@ -107,6 +108,7 @@ ServiceFor = Callable[[ServiceDeps], object | None]
 class Feature:
     """What one feature adds to the bot. What it does not use it leaves out.
 
+    - `stored`: its families of keys in Redis; a person is erased from all, known or not.
     - `services`: what it offers to tools, by the type that they ask for.
     - `run_part`: what it adds to each run, such as a hook of the loop.
     - `run_listener`: listens to each run in a workspace, and may speak in Slack.
@@ -127,6 +129,7 @@ class Feature:
     """
 
     name: str
+    stored: tuple[Family, ...] = ()
     services: Mapping[type, ServiceFor] = field(default_factory=lambda: MappingProxyType({}))
     run_part: RunPartFor | None = None
     run_listener: RunListenerFor | None = None

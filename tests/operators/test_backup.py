@@ -42,6 +42,7 @@ from bot.slack.settings import CatchUpSettings
 from bot.slack.ui.buttons import APPROVE, DENY
 from bot.store import Stores, data_format, open_stores
 from bot.store.connection import Connection, connect
+from bot.store.families import Families
 from tests.faults.test_approvals import cards, posted, posts
 from tests.support.commands import start
 from tests.support.deployment import Deployment, configured
@@ -259,8 +260,10 @@ async def test_a_question_that_comes_during_a_backup_is_in_it_whole_or_not_at_al
     await stores.redis.call("SET", "bot:v1:claim:x", "1", "EX", 100)
     with monkeypatch.context() as during:
         during.setattr(making, "_keys", then_asked)
-        await making.make_backup(stores.redis, tmp_path / "backup", Sealing(""), with_files=False)
-    await restore_backup(stores, tmp_path / "backup", Sealing(""), replace=True)
+        await making.make_backup(
+            stores.redis, tmp_path / "backup", Sealing(""), Families(), with_files=False
+        )
+    await restore_backup(stores, tmp_path / "backup", Sealing(""), Families(), replace=True)
     [thread] = await stores.mailbox.threads()
     [request] = await stores.mailbox.all_of(thread)
     assert request.restored

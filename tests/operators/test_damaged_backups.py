@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
+from bot.app.features import families_of
 from bot.core.errors import ConfigurationError
 from bot.ops.backup.archive import Sealing, new_archive
-from bot.ops.backup.items import LEFT_OUT, TYPES, family, is_readable
 from bot.ops.backup.making import make_backup
 from bot.ops.backup.restoring import restore_backup
+from bot.settings import Settings
 from bot.store import Stores, data_format
 from bot.store.connection import PREFIX
+from bot.store.families import family_of
 from tests.stored.test_recordings import RECORDINGS
 
+FAMILIES = families_of(Settings(_env_file=None))
 KEPT = f"{PREFIX}:memories:kept"
 
 
@@ -79,7 +82,7 @@ async def refusal(stores: Stores, path: Path, sealing: Sealing, **options: Any) 
     """Restore over what is there; return why that is refused. Nothing of it may be gone."""
     await stores.redis.call("SET", KEPT, "kept", "EX", 1_000)
     with pytest.raises(ConfigurationError) as refused:
-        await restore_backup(stores, path, sealing, replace=True, **options)
+        await restore_backup(stores, path, sealing, FAMILIES, replace=True, **options)
     assert await stores.redis.call("GET", KEPT) == b"kept"
     return str(refused.value)
 
@@ -121,13 +124,15 @@ def test_the_type_of_every_family_is_known() -> None:
     """A restore could not tell one that was made up; and what older versions stored has that type."""
     names = (Path(__file__).parents[1] / "stored" / "names.txt").read_text()
     [keys] = re.findall(r"## Redis keys\n(.*?)\n\n", names, re.DOTALL)
-    known = TYPES.keys() | LEFT_OUT | {"cancel", "channel-edits", "feedback"}
-    stored = {family(key) for key in keys.split() if key.startswith(f"{PREFIX}:")}
-    assert stored <= known, "list new families in bot/ops/backup/items.py"
+    known = FAMILIES.names | {"cancel"}
+    stored = {family_of(key) for key in keys.split() if key.startswith(f"{PREFIX}:")}
+    assert stored <= known, "list new families in bot/store/families.py, or in the feature"
     for recording in RECORDINGS:
         for part in json.loads(gzip.decompress(recording.read_bytes())).values():
             items = [{"key": key, **kept} for key, kept in part["redis"].items()]
-            assert [each for each in items if not is_readable(each)] == []
+            assert [
+                each for each in items if not FAMILIES.is_readable(each["key"], each["type"])
+            ] == []
 
 
 async def test_what_nobody_can_read_is_in_no_backup(stores: Stores, tmp_path: Path) -> None:
@@ -136,8 +141,10 @@ async def test_what_nobody_can_read_is_in_no_backup(stores: Stores, tmp_path: Pa
     await stores.redis.call("SET", f"{PREFIX}:mailbox:T1:C1:1.0", "no list", "EX", 1_000)
     await stores.redis.call("SET", f"{PREFIX}:audit-beside:T1", "no list", "EX", 1_000)
     await stores.redis.call("SET", f"{PREFIX}:preferences:T1:U1", "{}", "EX", 1_000)
-    await make_backup(stores.redis, tmp_path / "backup", Sealing(""), with_files=True)
-    restored = await restore_backup(stores, tmp_path / "backup", Sealing(""), replace=True)
+    await make_backup(stores.redis, tmp_path / "backup", Sealing(""), FAMILIES, with_files=True)
+    restored = await restore_backup(
+        stores, tmp_path / "backup", Sealing(""), FAMILIES, replace=True
+    )
     assert restored.keys == 1
 
 
@@ -152,6 +159,6 @@ async def test_an_unsealed_archive_is_restored_only_when_somebody_says_so(
     relabelled = sealed.read_bytes().replace(b'"sealed": true', b'"sealed": false', 1)
     (tmp_path / "relabelled").write_bytes(relabelled)
     assert await refusal(stores, tmp_path / "relabelled", keys, unsealed=True)
-    restored = await restore_backup(stores, path, keys, replace=True, unsealed=True)
+    restored = await restore_backup(stores, path, keys, FAMILIES, replace=True, unsealed=True)
     assert restored.keys == 1
     assert await stores.redis.call("GET", f"{PREFIX}:x") == b"new"

@@ -16,6 +16,22 @@ from bot.runs.run_parts import RunPart
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui.approval_kinds import WaitKind
+from bot.store.families import Family
+
+STORED = (
+    Family("account"),
+    Family("account-audiences"),
+    Family("account-client"),
+    Family("account-pending"),
+    Family("account-tries"),
+    Family("account-changes", "hash"),
+    Family("account-tickets", "set"),
+    Family("account-flow", is_brief=True),  # a connection under way in a browser, as the next two
+    Family("account-proof", is_brief=True),
+    Family("account-ticket", is_brief=True),
+    Family("account-revocation", is_brief=True),  # tokens that are gone within a day
+    Family("account-revocations", is_brief=True),
+)
 
 
 def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str | None) -> Feature:
@@ -26,6 +42,7 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
     if not servers:
         return Feature(
             "accounts",
+            stored=STORED,
             run_part=partial(AccountsPart, None),
             waits=lambda _deps: account_waits(None),
         )
@@ -45,6 +62,7 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
 
     return Feature(
         "accounts",
+        stored=STORED,
         check=service.check,
         run_part=run_part,
         slack_part=slack_part,

@@ -17,12 +17,21 @@ from bot.runs.trials import RunCase, Trials
 from bot.slack.edge.workspaces import Slack
 from bot.slack.ui.buttons import AnswerButton
 from bot.slack.ui.parts import Block, text_object
+from bot.store.families import Family
+
+STORED = (
+    Family("feedback", grows=True, index=(0, "zset")),
+    Family("lesson", grows=True),
+    Family("lessons", "zset"),
+    Family("lesson-teams", "set"),
+)
 
 
 def feedback(run_case: RunCase | None) -> Feature:
     """Return the feature. `run_case` runs an evaluation case; without it, none can be tried."""
     return Feature(
         "feedback",
+        stored=STORED,
         jobs=partial(_jobs, run_case),
         slack_part=FeedbackPart,
         buttons=(THUMBS,),

@@ -7,6 +7,7 @@ from bot.features.memories.home import MemoriesHome
 from bot.features.memories.run_part import MemoriesPart
 from bot.features.memories.scoped import ScopedMemories
 from bot.features.memories.store import MemoryStore
+from bot.store.families import Family
 from bot.toolkit import Memories
 
 
@@ -14,6 +15,7 @@ def memories() -> Feature:
     """Return the feature."""
     return Feature(
         "memories",
+        stored=(Family("memories", "hash", grows=True),),
         services={Memories: _service},
         run_part=MemoriesPart,
         slack_part=MemoriesHome,

@@ -19,12 +19,14 @@ from bot.runs.run_deps import RunDeps
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.ui.buttons import AnswerButton
+from bot.store.families import Family
 
 
 def refresh() -> Feature:
     """Return the feature."""
     return Feature(
         "refresh",
+        stored=tuple(map(Family, FAMILIES)),
         run_part=RefreshPart,
         jobs=_jobs,
         slack_part=RefreshListeners.of,
@@ -38,6 +40,9 @@ def _jobs(deps: RunDeps, slack: Slack) -> Mapping[str, Handle]:
     poster = ResultPoster(slack.clients, slack.identity, RefreshStore.of(stores))
     results = RefreshResults(poster, stores.runs.answer, stores.leases, schedules)
     return {REFRESH: RefreshJobs(deps, results.show).run}
+
+
+FAMILIES = ("refresh", "refresh-good", "refresh-posted", "refreshing")
 
 
 def _refreshable_run(outcome: Outcome, request: Request) -> str | None:

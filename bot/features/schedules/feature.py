@@ -20,6 +20,7 @@ from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.messages import MessageReader
 from bot.store import Stores
+from bot.store.families import Family
 from bot.toolkit import ScheduledMessages, Schedules
 
 
@@ -27,6 +28,7 @@ def schedules() -> Feature:
     """Return the feature."""
     return Feature(
         "schedules",
+        stored=(Family("scheduled-messages", "hash"),),
         services={Schedules: _own_schedules, ScheduledMessages: _scheduled_messages},
         run_listener=_listener,
         slack_part=SchedulesInSlack,

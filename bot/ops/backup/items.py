@@ -10,51 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from bot.core.errors import ConfigurationError
-from bot.ops.backup.archive import Item
 from bot.store.connection import PREFIX
+from bot.store.families import Families, family_of
 
 _LATEST = 1e12  # seconds since the epoch
-LEFT_OUT = {
-    "probe",  # written to see whether Redis takes writes
-    "install-lock",  # held for seconds
-    "lock",
-    "oauth-states-used",
-    "account-flow",  # a connection under way in a browser, as the next two
-    "account-proof",
-    "account-ticket",
-    "account-revocation",  # tokens that are gone within a day
-    "account-revocations",
-    "line-renewed",
-    "receivers",  # processes that run now
-    "keyrings",
-    "catch-up",  # how far Slack's history was searched: after a restore it is searched again
-}
-"""Families that no backup holds, and no restore writes."""
-
-_BY_TYPE = {
-    "hash": (
-        "account-changes approvals figures held memories run schedule-failures scheduled-messages "
-        "schedules spent"
-    ),
-    "list": "audit-beside ledger mailbox",
-    "set": (
-        "account-tickets artifacts begun earlier-threads installed lesson-teams participants "
-        "responses threads to-delete"
-    ),
-    "zset": "lessons recent-runs schedules-due stale-statuses undelivered",
-    "stream": "audit",
-    "string": (
-        "account account-audiences account-client account-tries artifact artifact-bytes attempts "
-        "audit-head audit-person audit-refusals caller-state cancelled claim format install "
-        "install-org lease lesson mcp-pins parked paused preferences raise refresh refresh-good "
-        "refreshing refused request restored run-of schedule-claim sharing standing submitted written"
-    ),
-}
-TYPES = {family: kind for kind, families in _BY_TYPE.items() for family in families.split()}
-"""What Redis calls the values of each family; of others, which older versions had, any is taken."""
-
-_INDEXES = {"channel-edits": (1, "set"), "feedback": (0, "zset")}
-"""Families of strings with keys that list them: how many parts the name of such a key has, its type."""
 
 
 def _base64(text: str) -> str:
@@ -132,26 +91,11 @@ _ITEMS: TypeAdapter[list[_AnyItem]] = TypeAdapter(
 )
 
 
-def family(key: str) -> str:
-    """Return the kind of a key: the part after the prefix."""
-    return key.removeprefix(f"{PREFIX}:").partition(":")[0]
-
-
-def is_readable(item: Item) -> bool:
-    """Return whether the item has the type of its family: what reads it fails for ever with another."""
-    kind, *name = item["key"].removeprefix(f"{PREFIX}:").split(":")
-    if kind in LEFT_OUT:
-        return True
-    if kind in _INDEXES:
-        parts, of_index = _INDEXES[kind]
-        return bool(item["type"] == (of_index if len(name) == parts else "string"))
-    return bool(item["type"] == TYPES.get(kind, item["type"]))
-
-
 class ItemCheck:
     """Checks all items of a backup in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, families: Families) -> None:
+        self._families = families
         self._types: dict[str, str] = {}
         self._last_entries: dict[str, tuple[int, ...]] = {}
 
@@ -165,9 +109,9 @@ class ItemCheck:
                 f"The backup is damaged, or not made by `bot backup`: {first['msg']}."
             ) from None
         for item in valid:
-            if not is_readable({"key": item.key, "type": item.type}):
+            if not self._families.is_readable(item.key, item.type):
                 raise ConfigurationError(
-                    f"The backup is not made by `bot backup`: {family(item.key)} is no {item.type}."
+                    f"The backup is not made by `bot backup`: {family_of(item.key)} is no {item.type}."
                 )
             known = self._types.get(item.key)
             if item.more and known != item.type:

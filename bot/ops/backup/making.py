@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bot.core.errors import ConfigurationError
 from bot.ops.backup.archive import Header, Sealing, new_archive
-from bot.ops.backup.items import LEFT_OUT, family, is_readable
 from bot.ops.backup.values import Item, as_items, entry_as_json, item_of, read_keys
 from bot.runs.queue.workers import NAME as QUEUE
 from bot.settings import Settings
 from bot.store import data_format
 from bot.store.connection import PREFIX, QUARANTINE, Connection, script
+from bot.store.families import Families, family_of
 
 _FILES = {"artifact", "artifact-bytes", "artifacts"}
 """What tools saved for a week: as large as the files people share, and left out unless asked
 for."""
 _AUDIT = {"audit", "audit-head", "audit-beside"}
-_GROWING = {"ledger", "memories", "lesson", "feedback", *_FILES, *_AUDIT}
-"""Families that only grow. They are read after the others, so that whatever those name is there."""
 _AT_ONCE = 20  # keys that grow, in one reply
 _MOVING_AT_ONCE = 2_000
 _DELETED_AT_ONCE = 500
@@ -29,34 +27,38 @@ _PATIENCE = 600.0  # seconds for a reply with everything that does not only grow
 
 
 async def make_backup(
-    redis: Connection, path: Path, sealing: Sealing, *, with_files: bool
+    redis: Connection, path: Path, sealing: Sealing, families: Families, *, with_files: bool
 ) -> tuple[Header, int]:
     """Write a backup to the new file `path`. Return its header and the number of keys.
 
     The queues, runs, approvals and everything else that moves are read as they were at one moment.
     Redis serves nobody else meanwhile: a few seconds for each 100,000 of them.
     """
-    left_out = LEFT_OUT if with_files else LEFT_OUT | _FILES
+    left_out = families.brief if with_files else families.brief | _FILES
+
+    def readable(items: Iterable[Item]) -> Iterator[Item]:
+        return (item for item in items if families.is_readable(item["key"], item["type"]))
+
     with new_archive(path, sealing) as archive:
         seconds, micros = await redis.call("TIME")
         now = seconds + micros / 1_000_000
-        keys = [key for key in await _keys(redis, PREFIX) if family(key) not in left_out]
-        moving = [key for key in keys if family(key) not in _GROWING]
+        keys = [key for key in await _keys(redis, PREFIX) if family_of(key) not in left_out]
+        moving = [key for key in keys if family_of(key) not in families.growing]
         *parts, waiting = await redis.together(*_reading(redis, moving), seconds=_PATIENCE)
         for part in parts:
-            archive.add(filter(is_readable, as_items(part, now)))
+            archive.add(readable(as_items(part, now)))
         known = set(moving)
-        part = filter(is_readable, as_items(waiting, now))
+        part = readable(as_items(waiting, now))
         archive.add(item for item in part if item["key"] not in known)
-        growing = [key for key in keys if family(key) in _GROWING]
-        logs = {key.rpartition(":")[2] for key in growing if family(key) in _AUDIT}
-        growing = [key for key in growing if family(key) not in _AUDIT]
+        growing = [key for key in keys if family_of(key) in families.growing]
+        logs = {key.rpartition(":")[2] for key in growing if family_of(key) in _AUDIT}
+        growing = [key for key in growing if family_of(key) not in _AUDIT]
         for start in range(0, len(growing), _AT_ONCE):
             part = await read_keys(redis, growing[start : start + _AT_ONCE], now)
-            archive.add(filter(is_readable, part))
+            archive.add(readable(part))
         for team in sorted(logs):
             async for items in _audit_log(redis, team, now):
-                archive.add(items)
+                archive.add(readable(items))
     return archive.header, archive.keys
 
 
@@ -81,7 +83,7 @@ async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator
             ("PTTL", stream),
             ("EVAL", script("read_keys"), len(beside), *beside),
         )
-        yield [*filter(is_readable, as_items(items, now))]
+        yield [*as_items(items, now)]
         if not first:
             return
         after, has_more = "-", False
@@ -105,17 +107,17 @@ async def _keys(redis: Connection, prefix: str) -> list[str]:
     return sorted(names)
 
 
-async def has_data(redis: Connection) -> bool:
-    """Return whether a bot has stored something in this Redis."""
+async def has_data(redis: Connection, families: Families) -> bool:
+    """Return whether a bot has stored something in this Redis that a backup holds."""
     keys = await _keys(redis, PREFIX)
-    return any(family(key) not in {*LEFT_OUT, data_format.FAMILY} for key in keys)
+    return any(family_of(key) not in {*families.brief, data_format.FAMILY} for key in keys)
 
 
 async def delete_all(redis: Connection) -> None:
     """Delete everything that a bot has stored in this Redis but the format of its data."""
     prefixes = (PREFIX, QUARANTINE, QUEUE)
     listed = [key for prefix in prefixes for key in await _keys(redis, prefix)]
-    keys = [key for key in listed if family(key) != data_format.FAMILY]
+    keys = [key for key in listed if family_of(key) != data_format.FAMILY]
     for start in range(0, len(keys), _DELETED_AT_ONCE):
         await redis.call("UNLINK", *keys[start : start + _DELETED_AT_ONCE])
 

@@ -28,12 +28,13 @@ from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.core.request import Request
 from bot.core.schedule import next_time
 from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
-from bot.ops.backup.items import LEFT_OUT, ItemCheck, family
+from bot.ops.backup.items import ItemCheck
 from bot.ops.backup.making import delete_all, has_data
 from bot.ops.backup.values import write_items
 from bot.runs.queue.workers import live_workers
 from bot.store import Stores, data_format
 from bot.store.connection import PREFIX
+from bot.store.families import Families, family_of
 
 _OVER = {CallProgress.DONE, CallProgress.FAILED, CallProgress.CUT_OFF}
 
@@ -56,7 +57,9 @@ class Restored:
     missed: list[str] = field(default_factory=list)
 
 
-def check_backup(path: Path, sealing: Sealing, *, unsealed: bool = False) -> Header:
+def check_backup(
+    path: Path, sealing: Sealing, families: Families, *, unsealed: bool = False
+) -> Header:
     """Read a backup to its end, and check each item of it.
 
     Raises ConfigurationError unless it is whole, can be opened, is not of a newer version, and is
@@ -68,11 +71,11 @@ def check_backup(path: Path, sealing: Sealing, *, unsealed: bool = False) -> Hea
             f"{path} is not sealed, and the bot has BOT_ENCRYPTION_KEYS: anybody may have written it. "
             "`--unsealed` restores it all the same."
         )
-    items_checked = ItemCheck()
+    items_checked = ItemCheck(families)
     for items in read_archive(path, sealing):
         items_checked.check(items)
         for item in items:
-            if family(item["key"]) != data_format.FAMILY:
+            if family_of(item["key"]) != data_format.FAMILY:
                 continue
             if not isinstance(item["value"], str) or data_format.is_newer(item["value"]):
                 raise ConfigurationError(f"{path} was made by a newer version of the bot.")
@@ -83,6 +86,7 @@ async def restore_backup(
     stores: Stores,
     path: Path,
     sealing: Sealing,
+    families: Families,
     *,
     replace: bool = False,
     unsealed: bool = False,
@@ -93,13 +97,13 @@ async def restore_backup(
     Raises ConfigurationError when the file cannot be used, while a process of the bot runs, and when
     there is data and not `replace`.
     """
-    header = check_backup(path, sealing, unsealed=unsealed)
+    header = check_backup(path, sealing, families, unsealed=unsealed)
     now = clock()
     if await live_workers(stores.redis) or await stores.receivers.ready():
         raise ConfigurationError(
             "The bot runs on this Redis, or did a minute ago. Stop `bot worker` and `bot web` first."
         )
-    if not replace and await has_data(stores.redis):
+    if not replace and await has_data(stores.redis, families):
         raise ConfigurationError(
             "This Redis holds the data of a bot. `--replace` deletes it before."
         )
@@ -112,11 +116,13 @@ async def restore_backup(
     restored, number = Restored(header), None
     for items in read_archive(path, sealing):
         included = [
-            item for item in items if family(item["key"]) not in LEFT_OUT
+            item for item in items if family_of(item["key"]) not in families.brief
         ]  # version 1 had more
-        numbers = [item["value"] for item in included if family(item["key"]) == data_format.FAMILY]
+        numbers = [
+            item["value"] for item in included if family_of(item["key"]) == data_format.FAMILY
+        ]
         number = next(iter(numbers), number)
-        included = [item for item in included if family(item["key"]) != data_format.FAMILY]
+        included = [item for item in included if family_of(item["key"]) != data_format.FAMILY]
         living = [item for item in included if item["until"] is None or item["until"] > now]
         await write_items(stores.redis, living)
         keys = sum(not item.get("more") for item in living)

@@ -31,7 +31,7 @@ from tests.unit.test_tool_package import built, install_wheel
 ROOT = Path(__file__).parents[3]
 EXAMPLE, PAGE = ROOT / "docs" / "examples" / "house_style", ROOT / "docs" / "features.md"
 SALES = "C0SALES001"
-OF_ACCOUNTS = {"sealed", "personal_servers", "server_questions", "connect_link"}
+OF_ACCOUNTS = {"sealed", "personal_servers", "server_questions"}
 """Fields for what only one of our own features does."""
 
 GREETING = """
