@@ -15,9 +15,16 @@ from dataclasses import dataclass, field
 
 from bot.agent import prompts
 from bot.agent.calls.outputs import mark_as_data, marked_text, new_mark
-from bot.agent.changes import Change, lines_of, without
 from bot.agent.interrupt import Interrupt, Interrupted
-from bot.agent.window import is_from_model, portable, text_of, whole_pairs
+from bot.agent.window import (
+    Change,
+    is_from_model,
+    lines_of,
+    portable,
+    text_of,
+    whole_pairs,
+    without,
+)
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.model.types import HOSTED_CALLS, Model, ModelRequest, whole_response

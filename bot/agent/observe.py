@@ -10,9 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from bot.agent import prompts
-from bot.agent.announcements import announces_work
 from bot.agent.builtin.complete_task import NAME as COMPLETE
-from bot.agent.builtin.complete_task import ResponseType, json_in
+from bot.agent.builtin.complete_task import ResponseType, announces_work, json_in
 from bot.agent.calls.outputs import CallOutput, cancelled_output
 from bot.agent.hooks.chain import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt

@@ -11,16 +11,14 @@ from bot.agent import prompts
 from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.calls.dispatch import NOT_RUN, Dispatch
-from bot.agent.calls.hosted_steps import hosted_steps
 from bot.agent.calls.outputs import CallOutput, cancelled_result
-from bot.agent.context_pressure import ContextAction, context_action
 from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint, emit
-from bot.agent.guards import usage_ratio
+from bot.agent.handover import accepted_result, begun_stateless, with_history
 from bot.agent.interrupt import Interrupted
+from bot.agent.limits import ContextAction, context_action, usage_ratio
 from bot.agent.loop_deps import LoopDeps
-from bot.agent.model_call import CallResult, ModelCall
+from bot.agent.model_call import CallResult, ModelCall, hosted_steps
 from bot.agent.observe import Items, end_run, judge_result, leave_calls, open_response
-from bot.agent.resuming import accepted_result, begun_stateless, with_history
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import whole_pairs, with_own_ids, without_stray_reasoning
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage

@@ -9,16 +9,14 @@ import asyncio
 from contextlib import suppress
 
 from bot.agent import prompts
-from bot.agent.changes import changes_in, lines_of
 from bot.agent.compaction import SHARE_OF_CHANGES, UNKNOWN_WINDOW, Compaction
-from bot.agent.context_pressure import ContextAction
-from bot.agent.guards import gauge, tripped
 from bot.agent.interrupt import Interrupted
+from bot.agent.limits import ContextAction, gauge, tripped
 from bot.agent.model_call import CallResult
 from bot.agent.observe import Items, close, end_run, end_without_result
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
-from bot.agent.window import active_items, portable, user_requests
+from bot.agent.window import active_items, changes_in, lines_of, portable, user_requests
 from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import StopReason

@@ -9,7 +9,6 @@ from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from bot.agent.changes import changes_in
 from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint
 from bot.agent.handover import (
     caller_after,
@@ -21,6 +20,7 @@ from bot.agent.handover import (
 from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
+from bot.agent.window import changes_in
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import bound_request
 from bot.core.errors import CorruptValue, LeaseLost, ModelError, ModelErrorKind, StoreUnavailable

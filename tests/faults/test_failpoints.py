@@ -59,8 +59,7 @@ COURTESIES = {
     "slack/edge/files.py:upload": "nobody sees it before it is completed",
     "slack/intake/schedules.py:WorkspaceSchedules.wait_for_account": "a line to the owner; Home shows that it waits",
     "features/accounts/slack/listeners.py:AccountListeners._disown": "disowned again when the person presses again",
-    "agent/compaction.py:Compaction._summary": "a call of the model; made again it costs, no more",
-    "agent/model_call.py:ModelCall._attempt": "its failpoints are where it is sent, in model/client.py",
+    "agent/model_call.py:ModelCall._respond": "its failpoints are where it is sent, in model/client.py",
 }
 """Calls to Slack and the model that have no failpoint, and why they need none."""
 

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.context_pressure import ContextAction, context_action
-from bot.agent.guards import usage_ratio
-from bot.agent.limits import Limits
+from bot.agent.limits import ContextAction, Limits, context_action, usage_ratio
 from bot.agent.state import LoopState
 from bot.core.chain import LedgerEntry, Usage
 from bot.core.outcome import RunStatus, StopReason

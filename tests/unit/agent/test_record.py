@@ -13,13 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.agent.changes import changes_in
 from bot.agent.compaction import Compaction
 from bot.agent.events import RunEnded, ToolStarted, TurnStarted
 from bot.agent.handover import caller_after, caller_after_failure
 from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
-from bot.agent.window import active_items, text_of, whole_pairs
+from bot.agent.window import active_items, changes_in, text_of, whole_pairs
 from bot.core.answers import Source
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.errors import ToolError

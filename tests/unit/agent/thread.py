@@ -15,7 +15,6 @@ from bot.agent import prompts
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.builtin.subagents import dispatch_subagent, with_subagents
 from bot.agent.calls.call import Toolbox
-from bot.agent.changes import changes_in
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, caller_after_failure, first_state
 from bot.agent.hooks.chain import (
@@ -36,6 +35,7 @@ from bot.agent.limits import Limits
 from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
+from bot.agent.window import changes_in
 from bot.core.answers import Answer
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request, current_request

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.announcements import announces_work
+from bot.agent.builtin.complete_task import announces_work
 from bot.core.chain import NO_USAGE
 from bot.model.text_calls import StreamedText, TextCall, parts_of, understood
 from bot.model.types import ModelResponse
