@@ -9,8 +9,13 @@ from functools import cache
 from itertools import groupby
 
 import pytest
-import redis.utils
 from hypothesis import settings
+from redis import utils as redis_utils
+
+from tests.support.redis import redis, redis_server, redis_url, stores
+
+__all__ = ["redis", "redis_server", "redis_url", "stores"]
+"""Fixtures of all tests, here alone: each module that imports them would start a server of its own."""
 
 settings.register_profile("heavy", deadline=None, max_examples=1_000, stateful_step_count=40)
 # How long one example takes says how busy the machine is: no test fails by it.
@@ -18,7 +23,7 @@ settings.register_profile("usual", deadline=None, max_examples=25)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 # redis-py reads its package's metadata for each connection: 2 ms, seven times for each bot.
-vars(redis.utils)["get_lib_version"] = cache(redis.utils.get_lib_version)
+vars(redis_utils)["get_lib_version"] = cache(redis_utils.get_lib_version)
 
 # To look for garbage among all that the tests import takes a seventh of their CPU time. Nothing of it
 # is garbage: it is looked through neither while it is loaded nor afterwards.

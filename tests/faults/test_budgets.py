@@ -12,10 +12,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
-
-__all__ = ["redis_server", "redis_url"]
 
 SALES = "C0SALES001"
 CONFIGURED = """

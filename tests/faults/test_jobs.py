@@ -14,12 +14,9 @@ from bot.features.refresh.message import KEEP
 from bot.runs.queue.engine import EngineOptions
 from bot.store import open_stores
 from tests.support.deployment import deployed
-from tests.support.redis import redis_server, redis_url
 from tests.unit.features.test_feedback import SALES, brain, filled, opened, shown
 from tests.unit.features.test_refresh import NORTH, answered, asked_on_time, pressed, shop_in, told
 from tests.unit.features.test_refresh_jobs import only_database, write
-
-__all__ = ["redis_server", "redis_url"]
 
 
 @pytest.fixture

@@ -31,6 +31,8 @@ from tests.faults.libraries import DEFECTS
 from tests.support.redis import asked
 from tests.unit.slack.rig import wired
 
+pytestmark = pytest.mark.usefixtures("redis_url")
+
 GENERAL = "C0GENERAL1"
 TESTS = Path(__file__).parents[1]
 
@@ -52,7 +54,7 @@ async def test_an_event_is_taken_in_though_slack_will_not_say_who_we_are() -> No
     ):
         ws.faults.fail("auth.test", "internal_error", times=50)
         await ws.say(ADA, GENERAL, rig.mention("who am I?"))
-        await ws.until(lambda: rig.mailbox.requests)
+        await ws.until(lambda: rig.requests)
 
 
 async def test_an_event_that_is_worked_on_is_not_collected() -> None:

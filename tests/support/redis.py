@@ -17,13 +17,22 @@ from bot.store.embedded import embedded_redis
 from bot.store.workspaces.audit import PendingEntry
 
 _numbers = count(1)
+_servers: list[str] = []
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def redis_server() -> AsyncIterator[str]:
     """One server for all tests."""
     async with embedded_redis(None) as url:
+        _servers.append(url)
         yield url
+        _servers.remove(url)
+
+
+def shared_redis() -> str:
+    """Return the URL of the server of the fixture `redis_server`, where no fixture can be had."""
+    [url] = _servers
+    return url
 
 
 @pytest_asyncio.fixture

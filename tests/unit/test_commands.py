@@ -29,10 +29,7 @@ from bot.dev.model.request import ModelRequest
 from bot.dev.workspace import Workspace
 from tests.support.commands import Command, start
 from tests.support.ports import free_port
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
-
-__all__ = ["redis_server", "redis_url"]
 
 ROOT = Path(__file__).parents[2]
 

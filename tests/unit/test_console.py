@@ -13,13 +13,15 @@ from bot.core.answers import GIVEN
 from bot.core.errors import ConfigurationError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry, Request
-from tests.unit.slack.rig import Post
 from tests.unit.slack.test_results import ACTIONS, DRAFT, LINK, SUMMARY
 
 SCHEMA = {"type": "object", "properties": {"total": {"type": "integer"}}}
 ASKED = Request(
     entry=Entry.HEADLESS, team="local", channel="terminal", thread="1", ts="1", user="u", text="?"
 )
+
+NOT_POSTED: Any = None
+"""A terminal has no messages that could be posted twice."""
 
 
 def ended(result: BaseModel | dict[str, Any], **changes: Any) -> Outcome:
@@ -66,14 +68,14 @@ def test_a_budget_that_is_nearly_used_up_is_said_in_a_terminal_too():
 
 async def printed(outcome: Outcome, **asked: Any) -> None:
     opens = console_surface(as_json=False, stream=False)
-    async with opens(ASKED.model_copy(update=asked), Post()) as surface:
+    async with opens(ASKED.model_copy(update=asked), NOT_POSTED) as surface:
         await surface.finish(outcome)
 
 
 async def test_words_do_nothing_to_the_terminal(capsys):
     """Whoever wrote them: what would clear it or hide a line stands there as it is written."""
     wiped = DRAFT.model_copy(update={"draft": "Hi\x1b[2JBen,\n\tyes"})
-    async with console_surface(as_json=False, stream=True)(ASKED, Post()) as surface:
+    async with console_surface(as_json=False, stream=True)(ASKED, NOT_POSTED) as surface:
         await surface.show(TextDelta("\x1b]0;title\x07"))
         await surface.finish(ended(wiped))
     out, err = capsys.readouterr()
@@ -83,7 +85,7 @@ async def test_words_do_nothing_to_the_terminal(capsys):
 
 async def test_a_terminal_says_that_a_call_waits_for_room_in_a_budget(capsys):
     """O4: once."""
-    async with console_surface(as_json=False, stream=True)(ASKED, Post()) as surface:
+    async with console_surface(as_json=False, stream=True)(ASKED, NOT_POSTED) as surface:
         await surface.show(RoomAwaited())
         await surface.show(RoomAwaited(ended=True))
     said = "… Waiting: other questions have reserved the rest of the budget\n"

@@ -27,11 +27,8 @@ from bot.web import tool_clients
 from bot.web.tool_clients import BoundProvider, open_tool_clients
 from tests.support.crm import FILE, TOKEN, CrmServer, crm_server
 from tests.support.deployment import deployed
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.unit.test_commands import bot
-
-__all__ = ["redis_server", "redis_url"]
 
 SALES, ADA = "C0SALES001", "U0ADA00001"
 

@@ -9,9 +9,6 @@ import pytest
 from bot.store import Stores
 from tests.support.accounts import Connecting, connecting
 from tests.support.notes_server import Notes, notes_server
-from tests.support.redis import redis, redis_server, redis_url, stores
-
-__all__ = ["redis", "redis_server", "redis_url", "stores"]
 
 
 @pytest.fixture

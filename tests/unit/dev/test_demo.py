@@ -24,10 +24,8 @@ from bot.evals.cases import Expect, read_cases
 from bot.evals.models import DEMO, WALKTHROUGH, model_for_cases
 from bot.evals.running import evaluate
 from bot.settings import Settings
-from tests.support.redis import redis_server, redis_url
 from tests.support.slack import GENERAL, bot_in_slack
 
-__all__ = ["redis_server", "redis_url"]
 CASES = Path(package.__file__).with_name("cases.yaml")
 
 TOOLS = [each.definition() for each in catalogue().tools]

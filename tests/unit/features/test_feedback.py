@@ -28,12 +28,9 @@ from bot.runs.policy.budgets import Budgets
 from bot.runs.trials import TrialCase
 from bot.store import Stores, open_stores
 from tests.support.deployment import Deployment, configured, deployed
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.unit.slack.test_home import home
 from tests.unit.test_commands import bot as command
-
-__all__ = ["redis_server", "redis_url"]
 
 SALES, DIRECT = "C0SALES001", "D0BEN00001"
 QUESTION = "How much did we sell?"

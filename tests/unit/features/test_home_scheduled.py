@@ -21,10 +21,7 @@ from bot.store import Stores, open_stores
 from bot.toolkit import Memory, MemoryScope
 from tests.security.judge import links
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import redis_server, redis_url
 from tests.unit.slack.test_home import GENERAL, answers, home
-
-__all__ = ["redis_server", "redis_url"]
 
 
 def planned(bot: Deployment, text: str) -> Schedule:

@@ -27,12 +27,10 @@ from bot.store import Stores, open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import asked, redis_server, redis_url
+from tests.support.redis import asked
 from tests.unit.features.test_refresh_jobs import only_database, write
 from tests.unit.slack.rig import wired
 from tests.unit.slack.samples import outcome
-
-__all__ = ["redis_server", "redis_url"]
 
 SALES = "C0SALES001"
 NORTH = "<!channel> North"  # what stands in a database may be written by anybody

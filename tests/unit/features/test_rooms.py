@@ -26,11 +26,10 @@ from bot.slack.ui import words
 from bot.store import open_stores
 from tests.faults.processes import environment, started_code
 from tests.support.deployment import Deployment, configured
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.unit.slack.rig import listening, wired
 
-__all__ = ["redis_server", "redis_url"]
+pytestmark = pytest.mark.usefixtures("redis_url")
 
 SALES = "C0SALES001"
 ALL = all_features(Settings(_env_file=None))
@@ -181,6 +180,6 @@ async def test_the_schedule_of_a_feature_that_is_switched_off_ends_with_a_senten
         for _ in range(3):
             await look.submit_due()
         assert await stores.schedules.of(ws.team_id, ADA) == []
-        assert rig.mailbox.requests == []
+        assert rig.requests == []
         [told] = ws.messages(rig.direct(ADA))
     assert words.SWITCHED_OFF() in told["text"]

@@ -17,11 +17,8 @@ from bot.features.schedules.waiting import WaitingMessages
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.messages import MessageReader
 from bot.store import Stores
-from tests.support.redis import redis_server, redis_url, stores
 from tests.unit.slack.rig import Rig, wired
 from tools.messages import cancel_scheduled_message, list_scheduled_messages, schedule_message
-
-__all__ = ["redis_server", "redis_url", "stores"]
 
 GENERAL, FINANCE = "C0GENERAL1", "C0FINANCE1"
 TOMORROW = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)

@@ -23,11 +23,8 @@ from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores, open_stores
 from bot.testing.conversation import asked
 from tests.support.deployment import Deployment, configured, deployed
-from tests.support.redis import redis_server, redis_url, stores
 from tests.support.runs import answer
 from tests.unit.slack.rig import wired
-
-__all__ = ["redis_server", "redis_url", "stores"]
 
 GENERAL = "C0GENERAL1"
 NOW = datetime(2026, 3, 27, 12, tzinfo=UTC).timestamp()
@@ -100,9 +97,7 @@ async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> N
         ]
         for each in looks:
             await each.submit_due()
-        assert [(r.user, r.text, r.thread) for r in rig.mailbox.requests] == [
-            (ADA, "How many?", root)
-        ]
+        assert [(r.user, r.text, r.thread) for r in rig.requests] == [(ADA, "How many?", root)]
         assert await stores.schedules.of(ws.team_id, ADA) == []
 
 
@@ -125,7 +120,7 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         for _ in range(3):
             await look.submit_due()
             now += 8 * 86_400
-        assert rig.mailbox.requests == []
+        assert rig.requests == []
         assert await stores.schedules.of(ws.team_id, GUS) == []
         direct = rig.direct(GUS)
         assert ["I stopped the question" in m["text"] for m in ws.messages(direct)] == [True]
@@ -147,7 +142,7 @@ async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: S
             rig.slack,
             lambda: NOW,
         ).submit_due()
-        assert rig.mailbox.requests == []
+        assert rig.requests == []
         assert await stores.schedules.of(ws.team_id, BEN) == []
         [_, told] = ws.messages(GENERAL, root)
         assert "“How many?”" in told["text"]
@@ -170,7 +165,7 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
             rig.slack,
             lambda: NOW,
         ).submit_due()
-        assert [(r.user, r.thread) for r in rig.mailbox.requests] == [(BEN, root)]
+        assert [(r.user, r.thread) for r in rig.requests] == [(BEN, root)]
         assert ["thread" in m["text"] for m in ws.messages(rig.direct(ADA))] == [True]
 
 
@@ -306,7 +301,7 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
                 lambda: 9e9,
             )
             await again.submit_due()
-            [request] = rig.mailbox.requests
+            [request] = rig.requests
     assert (request.text, request.suggested) == (made.text, True)
 
 

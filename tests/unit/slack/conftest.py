@@ -3,11 +3,11 @@ import pytest
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, Workspace
 from tests.unit.slack.rig import listening, wired
-from tests.unit.slack.scene import GENERAL, Thread
+from tests.unit.slack.scene import GENERAL, Thread, posted
 
 
 @pytest.fixture
-async def ws():
+async def ws(redis_url):
     async with Workspace.open() as workspace:
         yield workspace
 
@@ -32,4 +32,4 @@ async def thread(ws):
             user=ADA,
             text="how did sales go?",
         )
-        yield Thread(ws, rig, request)
+        yield Thread(ws, rig, request, await posted(rig, request))

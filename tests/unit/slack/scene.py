@@ -3,7 +3,9 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from bot.core.chain import CallerState
 from bot.core.errors import ToolError
+from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.record import Effect
@@ -11,7 +13,8 @@ from bot.runs.surface import OpenSurface, Surface
 from bot.slack.edge.people_and_channels import naming
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.streams import Streams
-from tests.unit.slack.rig import Post, Rig
+from bot.store import PostedMessageRecord
+from tests.unit.slack.rig import Rig
 
 GENERAL = "C0GENERAL1"
 
@@ -19,11 +22,39 @@ GENERAL = "C0GENERAL1"
 class Thread:
     """A question of Ada's, and a way to open the surface of its run."""
 
-    def __init__(self, ws: Workspace, rig: Rig, request: Request) -> None:
-        self.ws, self.rig, self.request = ws, rig, request
-        self.post = Post()
+    def __init__(
+        self, ws: Workspace, rig: Rig, request: Request, post: PostedMessageRecord
+    ) -> None:
+        self.ws, self.rig, self.request, self.post = ws, rig, request, post
         self.artifacts = {"art_png": b"\x89PNG"}
         self.stale: list[str] = []
+
+    @property
+    async def ts(self) -> str | None:
+        """The ts of the run's message, as it is kept."""
+        return await self.post.message()
+
+    async def resume(
+        self, run_id: str = "", *, message: str | None = None, parts: int = 0
+    ) -> PostedMessageRecord:
+        """Return what is kept of a run's messages, for a worker that takes the thread over.
+
+        `message` and `parts` are what workers before it could save.
+        """
+        run_id = run_id or self.post.run_id
+        await self.rig.stores.redis.call("DEL", self.rig.stores.redis.key("run", run_id))
+        record = await posted(self.rig, self.request, run_id)
+        if message is not None:
+            await record.save_message(message)
+        if parts:
+            await record.save_part(parts)
+        return record
+
+    async def decide(self, outcome: Outcome) -> None:
+        """End the run with this outcome, whoever works on it."""
+        stores = self.rig.stores
+        lease = await stores.leases.take(self.request.thread_key)
+        await stores.runs.finish(self.post.run_id, outcome, CallerState(), lease)
 
     def open(
         self, *, stream_seconds: float = 240.0, edit_seconds: float = 300.0, **changes: Any
@@ -78,3 +109,11 @@ def refuse_streams(ws: Workspace) -> None:
 def button(message: dict[str, Any], action: str) -> dict[str, Any]:
     rows = [block["elements"] for block in message["blocks"] if block["type"] == "actions"]
     return next(each for row in rows for each in row if each["action_id"] == action)
+
+
+async def posted(rig: Rig, request: Request, run_id: str = "run_1") -> PostedMessageRecord:
+    """Return what is kept of a run's messages, for a worker that takes the thread over."""
+    lease = await rig.stores.leases.take(request.thread_key)
+    own = request.model_copy(update={"id": f"req_of_{run_id}"})  # each run is that of a request
+    await rig.stores.runs.start(own, run_id, lease)
+    return rig.stores.runs.messages(run_id, lease)

@@ -24,11 +24,9 @@ from bot.text.translation import reader
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import asked, redis_server, redis_url
+from tests.support.redis import asked
 from tests.support.runs import answer
 from tests.unit.slack.scene import button
-
-__all__ = ["redis_server", "redis_url"]
 
 GENERAL, SALES, PARTNERS = "C0GENERAL1", "C0SALES001", "C0PARTNER1"
 EDIT = {"canvas": "general", "title": "Plan", "change": "append", "section": "", "text": "x"}

@@ -58,7 +58,7 @@ async def test_asking_about_a_message_is_answered_in_its_thread(rig):
     await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("what does he mean?", "thread"))
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert request.entry is Entry.MESSAGE_SHORTCUT
     assert (request.channel, request.thread, request.user) == (GENERAL, said["ts"], ADA)
     assert (request.text, request.quoted) == ("what does he mean?", "Numbers are <in>")
@@ -72,7 +72,7 @@ async def test_asking_for_oneself_says_nothing_aloud(rig):
     await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("is he right?", "me"))
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert request.private
     assert len(rig.ws.messages(GENERAL, said["ts"])) == 1
 
@@ -84,7 +84,7 @@ async def test_what_is_said_aloud_holds_no_secret(rig):
     await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=RANDOM, ts=said["ts"])
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values(f"Why does {key} fail?", "me"))
-    [request] = await rig.ws.until(lambda: rig.mailbox.requests)
+    [request] = await rig.ws.until(lambda: rig.requests)
     [aloud] = [m for m in rig.ws.messages(rig.direct(ADA)) if m["ts"] == request.ts]
     assert str(aloud).count("[redacted Slack token]") == 3  # one is in the text beside the blocks
     assert key not in str(aloud)
@@ -124,7 +124,7 @@ async def test_what_another_app_attached_can_be_asked_about(rig):
     view = await opened(rig, ADA)
     assert quoted_in(view) == "Disk full on db-1"
     await rig.ws.submit(ADA, view["id"], {"question": {"question": "which host?"}})
-    [request] = await rig.ws.until(lambda: rig.mailbox.requests)
+    [request] = await rig.ws.until(lambda: rig.requests)
     assert request.quoted == "Disk full\non db-1"
 
 
@@ -170,7 +170,7 @@ async def test_a_task_on_a_message_asks_for_its_own_kind_of_result(rig, task, re
     [choice] = [b["element"] for b in view["blocks"] if b.get("block_id") == "where"]
     assert choice["initial_option"]["value"] == where
     await rig.ws.submit(ADA, view["id"], {"where": {"where": where}})
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert (request.response_type, request.private) == (response_type, where == "me")
     assert (request.thread, request.text) == (root["ts"], task.asked())
     assert request.quoted == ("@Ada Lovelace what do you say?" if task.about_message else "")
@@ -181,7 +181,7 @@ async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
     await rig.ws.shortcut(ADA, SUMMARISE.callback, channel=GENERAL, ts=said["ts"])
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("only the costs", "thread"))
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert request.text == f"{words.SUMMARISE_ASKED()}\n\nonly the costs"
     aloud = rig.ws.messages(GENERAL, said["ts"])[-1]
     assert aloud["ts"] == request.ts
@@ -207,8 +207,8 @@ async def test_a_message_is_asked_about_where_the_bot_is_not(rig, place, note, n
         assert note in str(view["blocks"])
         assert "radio_buttons" not in str(view["blocks"])
         await rig.ws.submit(ADA, view["id"], {"question": {"question": "so?"}})
-        await rig.ws.until(lambda: len(rig.mailbox.requests) == number)  # noqa: B023
-        request = rig.mailbox.requests[-1]
+        await rig.ws.until(lambda: len(rig.requests) == number)  # noqa: B023
+        request = rig.requests[-1]
         assert (request.channel, request.quoted) == (rig.direct(ADA), "Numbers are in")
         assert (request.thread, request.private) == (request.ts, False)
     assert "Numbers are in" in str(rig.ws.messages(rig.direct(ADA))[0]["blocks"])
@@ -222,12 +222,12 @@ async def test_in_the_bots_direct_message_there_is_nobody_to_keep_it_from(rig):
     """The answer stays in the thread, and the form asks nothing of it."""
     place = rig.direct(ADA)
     said = await rig.ws.say(ADA, place, "Numbers are in")
-    await rig.ws.until(lambda: rig.mailbox.requests)
+    await rig.ws.until(lambda: rig.requests)
     await rig.ws.shortcut(ADA, DRAFT.callback, channel=place, ts=said["ts"])
     view = await opened(rig, ADA)
     assert "radio_buttons" not in str(view["blocks"])
     await rig.ws.submit(ADA, view["id"], {"question": {"question": ""}})
-    request = rig.mailbox.requests[-1]
+    request = rig.requests[-1]
     assert (request.channel, request.thread, request.private) == (place, said["ts"], False)
 
 
@@ -235,7 +235,7 @@ async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
     await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "me"))
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert request.entry is Entry.GLOBAL_SHORTCUT
     assert request.channel == rig.direct(ADA)
     assert request.thread == request.ts
@@ -246,7 +246,7 @@ async def test_asking_from_anywhere_may_go_to_a_channel(rig):
     await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "channel", GENERAL))
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert request.channel == GENERAL
     assert "'Ada Lovelace'" in str(rig.ws.messages(GENERAL)[-1]["blocks"])
 
@@ -266,7 +266,7 @@ async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):
     view = await opened(rig, ADA)
     answered = await rig.ws.submit(ADA, view["id"], values)
     assert says in answered["errors"][block]
-    assert rig.mailbox.requests == []
+    assert rig.requests == []
     assert rig.ws.views(ADA), "the modal stays open"
 
 
@@ -313,13 +313,13 @@ async def test_a_modal_sent_twice_asks_once(rig):
     await rig.ws.submit(ADA, view["id"], payload)
     rig.ws.state.open_views[ADA] = [view]
     await rig.ws.submit(ADA, view["id"], payload)
-    assert len(rig.mailbox.requests) == 1
+    assert len(rig.requests) == 1
     assert len(rig.ws.messages(GENERAL)) == 1
 
 
 async def test_the_command_asks_in_its_channel(rig):
     await rig.ws.command(ADA, GENERAL, "/ask", f"what did <@{BEN}> say?")
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert request.entry is Entry.COMMAND
     assert request.text == "what did @Ben Okafor say?"
     assert request.thread == request.ts == rig.ws.messages(GENERAL)[-1]["ts"]
@@ -334,7 +334,7 @@ async def test_the_command_helps_whoever_asks_for_help(rig):
     """As every command in Slack: to them alone, and it costs nothing."""
     answered = await rig.ws.command(ADA, GENERAL, "/ask", "Help")
     assert "For example" in answered["text"]
-    assert rig.mailbox.requests == []
+    assert rig.requests == []
     assert rig.ws.messages(GENERAL) == []
 
 
@@ -343,7 +343,7 @@ async def test_the_command_where_the_bot_is_not_says_how_to_invite_it(rig):
     assert "I am not in this channel" in answered["text"]
     assert "/invite" in answered["text"]
     assert "`/ask hi &lt;there&gt;`" in answered["text"]  # which need not be typed again
-    assert rig.mailbox.requests == []
+    assert rig.requests == []
 
 
 async def test_the_command_between_two_people_is_answered_directly(rig):
@@ -352,15 +352,15 @@ async def test_the_command_between_two_people_is_answered_directly(rig):
     rig.ws.channels[theirs.id] = theirs
     answered = await rig.ws.command(ADA, theirs.id, "/ask", "hi")
     assert answered["text"] == words.ANSWERED_DIRECTLY()
-    [request] = rig.mailbox.requests
+    [request] = rig.requests
     assert request.channel == rig.direct(ADA)
 
 
 async def posted_answer(rig: Rig, asked: str = "first", **changes: Any) -> tuple[Request, str]:
     """An answer with its buttons, in a thread of a request that was taken in."""
     said = await rig.ws.say(ADA, GENERAL, rig.mention(asked))
-    await rig.ws.until(lambda: rig.mailbox.requests)
-    request = rig.mailbox.requests[0]
+    await rig.ws.until(lambda: rig.requests)
+    request = rig.requests[0]
     part = render(outcome(answer(**changes)), request).parts[0]
     posted = await rig.clients.writes.chat_postMessage(
         channel=GENERAL, thread_ts=said["ts"], text=part.text, blocks=part.blocks
@@ -372,10 +372,10 @@ async def test_a_follow_up_button_asks_its_question_once(rig):
     request, ts = await posted_answer(rig, follow_ups=["And by product?"])
     for _ in range(2):
         await rig.ws.click(BEN, GENERAL, ts, "follow_up_0")
-    follow_up = rig.mailbox.requests[1]
+    follow_up = rig.requests[1]
     assert (follow_up.text, follow_up.user) == ("And by product?", BEN)
     assert follow_up.thread == request.thread
-    assert len(rig.mailbox.requests) == 2
+    assert len(rig.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -387,8 +387,8 @@ async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
     request, ts = await posted_answer(rig)
     for person in (BEN, BEN, ADA):
         await rig.ws.click(person, GENERAL, ts, action)
-    assert len(rig.mailbox.requests) == 2
-    again = rig.mailbox.requests[1]
+    assert len(rig.requests) == 2
+    again = rig.requests[1]
     assert (again.text, again.thread, again.user) == (request.text, request.thread, BEN)
     assert again.again is how
     [told] = await rig.ws.until(
@@ -400,11 +400,10 @@ async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
 async def test_an_edited_question_is_answered_again_as_it_stands_now(rig):
     """What it said before the edit is nothing to the model then."""
     request, ts = await posted_answer(rig)
-    rig.mailbox.requests[0] = request.model_copy(
-        update={"again": RepeatReason.EDITED, "before_edit": "what it was"}
-    )
+    edited = {"again": RepeatReason.EDITED, "before_edit": "what it was"}
+    await rig.stores.mailbox.rewrite(request.model_copy(update=edited))
     await rig.ws.click(ADA, GENERAL, ts, buttons.REGENERATE)
-    again = rig.mailbox.requests[1]
+    again = rig.requests[1]
     assert (again.text, again.before_edit) == (request.text, "")
 
 
@@ -413,7 +412,7 @@ async def test_who_asks_again_for_somebody_else_mentions_nobody(rig, person):
     """(reliability 11) They did not write it."""
     _, ts = await posted_answer(rig, f"post hi <@{BEN}>")
     await rig.ws.click(person, GENERAL, ts, buttons.REGENERATE)
-    first, again = rig.mailbox.requests
+    first, again = rig.requests
     assert again.mentioned == (first.mentioned if person == ADA else ())
     assert first.mentioned
 
@@ -422,14 +421,14 @@ async def test_who_may_not_ask_may_not_have_an_answer_made_again(rig):
     """Guests are refused here as everywhere."""
     _, ts = await posted_answer(rig)
     await rig.ws.click(GUS, GENERAL, ts, buttons.DEEPER)
-    assert len(rig.mailbox.requests) == 1
+    assert len(rig.requests) == 1
 
 
 async def test_retry_asks_the_same_again_once(rig):
     """However often it is pressed; then it is gone, and the rest of the message stays."""
     said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
-    await rig.ws.until(lambda: rig.mailbox.requests)
-    [request] = rig.mailbox.requests
+    await rig.ws.until(lambda: rig.requests)
+    [request] = rig.requests
     failed = outcome(status=RunStatus.FAILED, note="No luck.").model_copy(update={"result": None})
     part = render(failed, request).parts[0]
     posted = await rig.clients.writes.chat_postMessage(
@@ -437,29 +436,30 @@ async def test_retry_asks_the_same_again_once(rig):
     )
     presses = (rig.ws.click(BEN, GENERAL, posted["ts"], buttons.RETRY) for _ in range(2))
     await asyncio.gather(*presses)
-    assert len(rig.mailbox.requests) == 2
+    assert len(rig.requests) == 2
 
     def shown() -> str:
         return str(rig.ws.messages(GENERAL, said["ts"])[1]["blocks"])
 
     await rig.ws.until(lambda: buttons.RETRY not in shown())
     assert "No luck." in shown()
-    again = rig.mailbox.requests[1]
+    again = rig.requests[1]
     assert (again.text, again.thread, again.user) == (request.text, request.thread, BEN)
     assert again.id != request.id
 
 
 async def test_stop_names_the_thread_and_who_pressed_it(rig):
     await rig.ws.say(ADA, GENERAL, rig.mention("first"))
+    [request] = await rig.ws.until(lambda: rig.requests)
+    stops = buttons.Stops("T1", GENERAL, request.thread)  # of this workspace, whatever it says
     posted = await rig.clients.writes.chat_postMessage(
-        channel=GENERAL, text="…", blocks=[buttons.stop_button(buttons.Stops("T1", GENERAL, "1.2"))]
+        channel=GENERAL, text="…", blocks=[buttons.stop_button(stops)]
     )
     await rig.ws.click(BEN, GENERAL, posted["ts"], buttons.STOP)
-    assert rig.mailbox.cancelled == [(f"{rig.ws.team_id}:{GENERAL}:1.2", BEN)]
+    assert await rig.stopped() == [(request.thread_key, BEN)]
 
 
 async def test_stop_where_nothing_runs_says_so(rig):
-    rig.mailbox.running = False
     posted = await rig.clients.writes.chat_postMessage(
         channel=GENERAL, text="…", blocks=[buttons.stop_button(buttons.Stops("T1", GENERAL, "1.2"))]
     )
@@ -472,9 +472,9 @@ async def test_stop_where_nothing_runs_says_so(rig):
 
 async def test_a_request_that_cannot_be_kept_is_not_acknowledged(rig):
     rig.ws.delivery.ack_timeout = 0.3
-    rig.mailbox.down = True
-    with pytest.raises(NotAnswered):
-        await rig.ws.command(ADA, GENERAL, "/ask", "hello?")
+    async with rig.outage():
+        with pytest.raises(NotAnswered):
+            await rig.ws.command(ADA, GENERAL, "/ask", "hello?")
 
 
 @pytest.mark.parametrize("locale", ["en-US", *LANGUAGES])

@@ -19,11 +19,9 @@ from bot.slack.ui import buttons, words
 from bot.slack.ui.outcome import render
 from bot.store import open_stores
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import asked, redis_server, redis_url
+from tests.support.redis import asked
 from tests.support.runs import answer
 from tests.unit.slack.samples import REQUEST, outcome
-
-__all__ = ["redis_server", "redis_url"]
 
 GENERAL = "C0GENERAL1"
 PARTNERS = "C0PARTNER1"  # shared with another organisation

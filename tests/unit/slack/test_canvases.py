@@ -18,12 +18,9 @@ from bot.slack.ui.buttons import APPROVE, DENY
 from bot.testing.artifacts import MemoryArtifacts
 from tests.security.model import question, won_over
 from tests.support.deployment import deployed
-from tests.support.redis import redis_server, redis_url
 from tests.unit.slack.rig import Rig, wired
 from tests.unit.slack.test_approvals import card, shows
 from tools.canvases import create_canvas, edit_canvas, read_canvas
-
-__all__ = ["redis_server", "redis_url"]
 
 GENERAL, FINANCE, SALES, RANDOM = "C0GENERAL1", "C0FINANCE1", "C0SALES001", "C0RANDOM01"
 PLAN = f"# Goals\n\nSell *more* of it.\nSoon.\n\n- Ask ![](@{ADA}) kindly\n- Ask Ben\n\n## Later\n\nRest"

@@ -7,12 +7,8 @@ from typing import Any
 
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.workspace import ADA, BEN, CHLOE, FakeFile
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack
-
-__all__ = ["redis_server", "redis_url"]
-
 
 DIRECT = "D0ADA00001"
 CSV = b"city,people\nLisbon,575739\nPorto,248769\n"

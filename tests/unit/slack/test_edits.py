@@ -16,28 +16,30 @@ from tests.unit.slack.scene import GENERAL
 
 async def asked(rig: Rig, text: str = "how many?") -> str:
     said = await rig.ws.say(ADA, GENERAL, rig.mention(text))
-    await rig.ws.until(lambda: rig.mailbox.requests)
+    await rig.ws.until(lambda: rig.requests)
     return str(said["ts"])
 
 
 async def settled(rig: Rig) -> int:
     """How many requests of the channel there are, once everything sent before was handled."""
     direct = rig.direct(ADA)
-    before = len(rig.mailbox.requests)
+    before = len(rig.requests)
     await rig.ws.say(ADA, direct, "are you there?")
-    await rig.ws.until(lambda: any(r.channel == direct for r in rig.mailbox.requests[before:]))
-    return sum(r.channel == GENERAL for r in rig.mailbox.requests)
+    await rig.ws.until(lambda: any(r.channel == direct for r in rig.requests[before:]))
+    await rig.ws.until(lambda: not rig.ws.delivery.under_way)
+    return sum(r.channel == GENERAL for r in rig.requests)
 
 
 @pytest.mark.parametrize("begun", [(), ("run_1",)])
 async def test_an_edit_asks_again_in_its_new_words(rig: Rig, begun: tuple[str, ...]) -> None:
     """In place of the old request, whose run's message is taken over if it has begun."""
-    rig.mailbox.begun = begun
     ts = await asked(rig)
+    for run_id in begun:
+        await rig.begin(rig.requests[0], run_id)
     await rig.ws.edit(ADA, GENERAL, ts, rig.mention("how many *now*?"))
-    await rig.ws.until(lambda: rig.mailbox.superseded)
-    old, new = rig.mailbox.requests
-    assert rig.mailbox.superseded == [(old.id, new.id)]
+    await rig.until(rig.superseded)
+    old, new = rig.requests
+    assert await rig.superseded() == [old.id]
     assert (new.text, new.again, new.replaces) == ("how many *now*?", RepeatReason.EDITED, begun)
     assert (new.thread, new.user, new.message) == (ts, ADA, ts)
     assert new.ts != ts
@@ -47,8 +49,8 @@ async def test_an_edit_mentions_whom_its_new_words_do(rig: Rig) -> None:
     """(reliability 11) Whom it mentioned before, a post of it calls no more."""
     ts = await asked(rig, f"post hi <@{BEN}>")
     await rig.ws.edit(ADA, GENERAL, ts, rig.mention(f"post hi <@{CHLOE}> <#{GENERAL}>"))
-    await rig.ws.until(lambda: rig.mailbox.superseded)
-    ids = [[mention.id for mention in each.mentioned] for each in rig.mailbox.requests]
+    await rig.until(rig.superseded)
+    ids = [[mention.id for mention in each.mentioned] for each in rig.requests]
     assert ids == [[BEN], [CHLOE, GENERAL]]
 
 
@@ -79,7 +81,7 @@ async def test_a_sixth_edit_is_left_alone(rig: Rig) -> None:
     for number in range(8):
         await rig.ws.edit(ADA, GENERAL, ts, rig.mention(f"how many, {number}?"))
         await settled(rig)
-    requests = [r for r in rig.mailbox.requests if r.channel == GENERAL]
+    requests = [r for r in rig.requests if r.channel == GENERAL]
     assert [r.revision for r in requests] == [0, 1, 2, 3, 4, 5]
     assert requests[-1].text == "how many, 4?"
 
@@ -98,7 +100,7 @@ async def test_an_edit_after_an_hour_is_left_alone(rig: Rig) -> None:
         change = {"subtype": "message_changed", "message": now, "previous_message": said}
         rig.ws.emit({"type": "message", "hidden": True, "ts": "1.5", **change, **place})
         await settled(rig)
-        assert any(r.message == ts for r in rig.mailbox.requests) is revised
+        assert any(r.message == ts for r in rig.requests) is revised
 
 
 async def test_somebody_elses_edit_of_a_question_asks_nothing(rig: Rig) -> None:
@@ -117,15 +119,14 @@ async def test_somebody_elses_edit_of_a_question_asks_nothing(rig: Rig) -> None:
 async def test_a_redelivered_edit_counts_once(rig: Rig) -> None:
     """The same event twice, as Slack sends it when an acknowledgement is lost."""
     ts = await asked(rig)
-    rig.mailbox.down = True
     rig.ws.delivery.ack_timeout = 0.3
-    rig.ws.delivery.retry_delays = (0.0, 0.1, 0.1, 0.1)
-    await rig.ws.edit(ADA, GENERAL, ts, rig.mention("how many now?"))
-    await rig.ws.until(lambda: rig.mailbox.refused)
-    rig.mailbox.down = False
-    await rig.ws.until(lambda: rig.mailbox.superseded)
-    assert [r.text for r in rig.mailbox.requests] == ["how many?", "how many now?"]
+    rig.ws.delivery.retry_delays = (0.0, 0.1, 2.0, 0.1)
+    async with rig.outage():
+        await rig.ws.edit(ADA, GENERAL, ts, rig.mention("how many now?"))
+        await rig.ws.until(lambda: rig.queue.refused)
+    await rig.until(rig.superseded)
+    assert [r.text for r in rig.requests] == ["how many?", "how many now?"]
 
 
 def _was_asked(rig: Rig, ts: str) -> bool:
-    return any(r.ts == ts for r in rig.mailbox.requests)
+    return any(r.ts == ts for r in rig.requests)

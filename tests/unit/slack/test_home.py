@@ -27,10 +27,7 @@ from bot.store import Position, open_stores
 from bot.text.translation import reader
 from bot.toolkit import Memory, MemoryScope
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
-
-__all__ = ["redis_server", "redis_url"]
 
 GENERAL = "C0GENERAL1"
 

@@ -18,14 +18,14 @@ PARTNERS = "C0PARTNER1"
 
 async def asked(rig: Rig, count: int = 1) -> list[Request]:
     """The requests, once there are `count`."""
-    await rig.ws.until(lambda: len(rig.mailbox.requests) >= count)
-    return rig.mailbox.requests
+    await rig.ws.until(lambda: len(rig.requests) >= count)
+    return rig.requests
 
 
 async def settled(rig: Rig) -> list[Request]:
     """Everything sent before this has been handled, which is when it is acknowledged."""
     await rig.ws.until(lambda: not rig.ws.delivery.under_way)
-    return rig.mailbox.requests
+    return rig.requests
 
 
 async def test_a_mention_becomes_one_request_though_slack_sends_two_events(rig):
@@ -204,12 +204,12 @@ async def test_secrets_in_what_is_forwarded_or_edited_are_kept_nowhere(rig):
     secret = "ghp_" + "a1B2" * 10
     forwarded = {"is_share": True, "author_name": "Ben Okafor", "text": f"Use {secret}"}
     said = await rig.ws.say(ADA, GENERAL, rig.mention("how?"), attachments=[forwarded])
-    await rig.ws.until(lambda: rig.mailbox.requests)
+    await rig.ws.until(lambda: rig.requests)
     await rig.ws.edit(ADA, GENERAL, said["ts"], rig.mention(f"how with {secret}?"))
-    await rig.ws.until(lambda: rig.mailbox.superseded)
-    [_, edited] = rig.mailbox.requests
+    await rig.until(rig.superseded)
+    [_, edited] = rig.requests
     assert edited.text == "how with [redacted GitHub token]?"
-    assert secret not in str(rig.mailbox.requests)
+    assert secret not in str(rig.requests)
 
 
 async def test_an_empty_mention_is_answered_with_what_can_be_asked(rig):
@@ -289,12 +289,12 @@ async def test_nothing_is_acknowledged_before_it_is_kept(rig):
     """While the store is down Slack gets no acknowledgement; when it is back, its redelivery of
     the event is taken in."""
     rig.ws.delivery.ack_timeout = 0.3
-    rig.ws.delivery.retry_delays = (0.0, 0.1, 0.1, 0.1)
-    rig.mailbox.down = True
-    await rig.ws.say(ADA, GENERAL, rig.mention("do not lose me"))
-    await rig.ws.until(lambda: rig.mailbox.refused >= 2)
-    assert rig.mailbox.requests == []
-    rig.mailbox.down = False
+    rig.ws.delivery.retry_delays = (0.0, 0.1, 2.0, 0.1)
+    async with rig.outage():
+        said = await rig.ws.say(ADA, GENERAL, rig.mention("do not lose me"))
+        status = rig.ws.status(GENERAL, said["ts"])
+        await rig.ws.until(lambda: status.text == words.STATUS_WAITING())
+        assert rig.requests == []
     assert [r.text for r in await asked(rig)] == ["do not lose me"]
     assert len(await settled(rig)) == 1
 
@@ -310,8 +310,11 @@ async def test_who_deletes_a_question_takes_it_back(rig):
     said = await rig.ws.say(ADA, GENERAL, rig.mention("how many?"))
     [request] = await asked(rig)
     await rig.ws.delete(ADA, GENERAL, said["ts"])
-    await rig.ws.until(lambda: rig.mailbox.withdrawn)
-    assert rig.mailbox.withdrawn == [(request.thread_key, said["ts"], ADA)]
+
+    async def is_withdrawn() -> bool:
+        return not await rig.stores.mailbox.waiting(request.thread_key)
+
+    await rig.until(is_withdrawn)
 
 
 async def test_the_native_stop_button_cancels_the_run(rig):
@@ -319,8 +322,7 @@ async def test_the_native_stop_button_cancels_the_run(rig):
     [request] = await asked(rig)
     await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).session == "processing")
     await rig.ws.stop_session(ADA, GENERAL, said["ts"])
-    await rig.ws.until(lambda: rig.mailbox.cancelled)
-    assert rig.mailbox.cancelled == [(request.thread_key, ADA)]
+    assert await rig.until(rig.stopped) == [(request.thread_key, ADA)]
     await rig.ws.until(lambda: rig.ws.status(GENERAL, said["ts"]).session == "active")
 
 
@@ -341,5 +343,5 @@ async def test_channels_in_a_question_have_their_names(rig):
     """The model reads what people read; a private channel's name is for its members only."""
     text = f"is <#{SALES}> busier than <#{FINANCE}>?"
     await rig.ws.say(ADA, GENERAL, rig.mention(text))
-    await rig.ws.until(lambda: rig.mailbox.requests)
-    assert rig.mailbox.requests[0].text == f"is #sales busier than #{FINANCE}?"
+    await rig.ws.until(lambda: rig.requests)
+    assert rig.requests[0].text == f"is #sales busier than #{FINANCE}?"

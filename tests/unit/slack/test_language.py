@@ -12,12 +12,9 @@ from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from bot.text.translation import Text, reader
 from tests.support.deployment import deployed
-from tests.support.redis import redis_server, redis_url
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import button
 from tests.unit.slack.test_approvals import SALES, card, cards, posts, private
-
-__all__ = ["redis_server", "redis_url"]
 
 
 def french(text: Text, **values: object) -> str:
@@ -66,11 +63,10 @@ async def test_home_and_forms_are_in_the_language_of_who_opens_them(rig: Rig) ->
 
 async def test_who_asks_while_nothing_can_be_kept_is_told_in_their_language(rig: Rig) -> None:
     rig.ws.delivery.ack_timeout = 0.3
-    rig.mailbox.down = True
-    said = await rig.ws.say(CHLOE, "C0GENERAL1", rig.mention("how many?"))
-    shown = rig.ws.status
-    await rig.ws.until(lambda: shown("C0GENERAL1", said["ts"]).text == french(words.STATUS_WAITING))
-    rig.mailbox.down = False
+    async with rig.outage():
+        said = await rig.ws.say(CHLOE, "C0GENERAL1", rig.mention("how many?"))
+        status = rig.ws.status("C0GENERAL1", said["ts"])
+        await rig.ws.until(lambda: status.text == french(words.STATUS_WAITING))
 
 
 async def test_a_form_is_in_the_language_of_who_opens_it(rig: Rig) -> None:

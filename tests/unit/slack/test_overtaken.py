@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import pytest
 
 from bot.agent.events import ToolStarted
 from bot.core.errors import LeaseLost
-from tests.unit.slack.rig import Post
+from bot.store import PostedMessageRecord
 from tests.unit.slack.samples import answer, outcome
-from tests.unit.slack.scene import Thread, refuse_streams
-
-
-@dataclass
-class Overtaken(Post):
-    """What a worker knows that stood still: it learns only when it saves that it holds nothing."""
-
-    other: Post | None = None
-
-    async def save_message(self, ts: str) -> None:
-        assert self.other is not None
-        self.ts, self.outcome = self.other.ts, self.other.outcome
-        raise LeaseLost("another worker")
+from tests.unit.slack.scene import Thread, posted, refuse_streams
 
 
 async def opened_late(thread: Thread) -> None:
-    async with thread.surfaces()(thread.request, Overtaken(other=thread.post)):
+    async with thread.open():
         pass
 
 
-async def shown_late(thread: Thread, post: Post) -> None:
+async def shown_late(thread: Thread, post: PostedMessageRecord) -> None:
     async with thread.surfaces()(thread.request, post) as surface:
         await surface.show(ToolStarted("c1", "query_table", "Query sales.csv"))
         await thread.ws.until(lambda: "Query sales.csv" in str(thread.replies()))
@@ -43,17 +30,22 @@ async def test_a_message_that_was_posted_late_is_taken_back(thread, method):
     """Both workers posted the run's message; the one that came late takes its own away again."""
     if method == "chat.postMessage":
         refuse_streams(thread.ws)
-    thread.ws.faults.delay(method, 0.5)
+    thread.ws.faults.delay(method, 1)
     late = asyncio.create_task(opened_late(thread))
-    await thread.ws.until(lambda: thread.calls("conversations.replies"))
+
+    async def is_under_way() -> bool:
+        return not any(delay.times for delay in thread.ws.faults._delays)
+
+    await thread.rig.until(is_under_way)
+    thread.post = await posted(thread.rig, thread.request)
     async with thread.open() as surface:
         await surface.finish(outcome())
-    thread.post.outcome = outcome()
+    await thread.decide(outcome())
     with pytest.raises(LeaseLost):
         await late
     assert thread.calls("chat.delete")
     [message] = thread.replies()
-    assert message["ts"] == thread.post.ts
+    assert message["ts"] == await thread.ts
     assert "Sales rose" in str(message["blocks"])
 
 
@@ -62,8 +54,9 @@ async def test_progress_that_came_late_does_not_stay_over_the_answer(thread):
     refuse_streams(thread.ws)
     async with thread.open() as surface:
         await surface.finish(outcome())
+    await thread.decide(outcome())
     with pytest.raises(LeaseLost):
-        await shown_late(thread, Post(ts=thread.post.ts, outcome=outcome()))
+        await shown_late(thread, await posted(thread.rig, thread.request))
     [message] = thread.replies()
     assert "Sales rose" in str(message["blocks"])
     assert "Query sales.csv" not in str(message["blocks"])
@@ -74,12 +67,16 @@ async def test_what_a_later_run_wrote_over_the_answer_stays(thread):
     refuse_streams(thread.ws)
     async with thread.open() as surface:
         await surface.finish(outcome())
-    revised = Post(run_id="run_2", ts=thread.post.ts)
+    message = await thread.ts
+    assert message is not None
+    await thread.decide(outcome())
+    late = await posted(thread.rig, thread.request)
+    revised = await posted(thread.rig, thread.request, "run_2")
+    await revised.save_message(message)
     async with thread.surfaces()(thread.request, revised) as surface:
         await surface.finish(outcome(answer(summary="Revised.")))
-    late = Post(ts=thread.post.ts, outcome=outcome(), lost=True)
     with pytest.raises(LeaseLost):
-        async with thread.surfaces()(thread.request, late) as surface:
-            await surface.finish(outcome())
-    [message] = thread.replies()
-    assert "Revised." in str(message["blocks"])
+        async with thread.surfaces()(thread.request, late):
+            raise LeaseLost("another worker")
+    [shown] = thread.replies()
+    assert "Revised." in str(shown["blocks"])

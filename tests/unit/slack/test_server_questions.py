@@ -17,12 +17,9 @@ from bot.slack.ui.buttons import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.support.sdk_server import RESERVED, library, served
 from tests.unit.slack.scene import button
-
-__all__ = ["redis_server", "redis_url"]
 
 SALES, DIRECT = "C0SALES001", f"D{ADA[1:]}"
 

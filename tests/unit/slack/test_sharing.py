@@ -22,11 +22,8 @@ from bot.store import open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.unit.slack.rig import wired
-
-__all__ = ["redis_server", "redis_url"]
 
 SALES = "C0SALES001"
 WIDE = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])

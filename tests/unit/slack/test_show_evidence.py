@@ -15,12 +15,9 @@ from bot.runs.policy.access import Policy
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.unit.slack.scene import button
 from tests.unit.slack.test_evidence import text_of
-
-__all__ = ["redis_server", "redis_url"]
 
 GENERAL, SALES = "C0GENERAL1", "C0SALES001"
 THREAD = call("read_thread", {})

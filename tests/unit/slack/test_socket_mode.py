@@ -24,7 +24,7 @@ async def test_a_refused_connection_is_tried_at_another_address(ws):
         ) as sockets:
             await asyncio.wait_for(sockets.wait_connected(1), 10)
             await ws.say(ADA, GENERAL, rig.mention("still there?"))
-            await ws.until(lambda: rig.mailbox.requests)
+            await ws.until(lambda: rig.requests)
 
 
 async def test_a_connection_that_says_nothing_is_rebuilt(ws):
@@ -36,7 +36,7 @@ async def test_a_connection_that_says_nothing_is_rebuilt(ws):
         ) as sockets:
             await asyncio.wait_for(sockets.wait_connected(1), 10)
             await ws.say(ADA, GENERAL, rig.mention("anybody there?"))
-            await ws.until(lambda: rig.mailbox.requests)
+            await ws.until(lambda: rig.requests)
 
 
 async def test_both_connections_come_up(ws):
@@ -50,7 +50,7 @@ async def test_both_connections_come_up(ws):
 async def test_what_was_received_is_kept_and_acknowledged_before_it_closes(ws):
     async with wired(ws) as rig:
         held, release = asyncio.Event(), asyncio.Event()
-        keep = rig.mailbox.submit
+        keep = rig.app.submit
 
         async def slowly(request, event_id):
             held.set()
@@ -69,7 +69,7 @@ async def test_what_was_received_is_kept_and_acknowledged_before_it_closes(ws):
         assert waiting
         release.set()
         await closing
-        assert [r.text for r in rig.mailbox.requests] == ["hold on"]
+        assert [r.text for r in rig.requests] == ["hold on"]
         assert ws.delivery.lost == []
 
 
@@ -115,13 +115,13 @@ async def test_over_http_events_are_taken_and_forgeries_are_not(ws):
         await http.verify("token", 3)
         ws.delivery.transport = http
         await ws.say(ADA, GENERAL, rig.mention("over http"))
-        await ws.until(lambda: rig.mailbox.requests)
+        await ws.until(lambda: rig.requests)
         forged = await rig.clients.session.post(
             f"{base}/slack/events", json={"type": "event_callback", "event": {"type": "x"}}
         )
         assert forged.status == 401
-        rig.mailbox.down = True
         ws.delivery.retry_delays = ()
-        await ws.say(ADA, GENERAL, rig.mention("store is down"))
-        await ws.until(lambda: ws.delivery.lost)
-        assert len(rig.mailbox.requests) == 1
+        async with rig.outage():
+            await ws.say(ADA, GENERAL, rig.mention("store is down"))
+            await ws.until(lambda: ws.delivery.lost)
+        assert len(rig.requests) == 1

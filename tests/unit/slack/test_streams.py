@@ -20,9 +20,8 @@ from bot.agent.events import (
 )
 from bot.dev.workspace import ADA
 from bot.slack.ui.markdown import streamable
-from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import outcome
-from tests.unit.slack.scene import GENERAL, Thread, refuse_streams
+from tests.unit.slack.scene import GENERAL, Thread, posted, refuse_streams
 
 
 def shown(thread: Thread) -> str:
@@ -49,7 +48,7 @@ async def test_cards_and_text_grow_and_the_answer_takes_their_place(thread: Thre
     """One message from the first card to the answer; nothing is written twice."""
     async with thread.open() as surface:
         [message] = thread.replies()
-        assert message["ts"] == thread.post.ts
+        assert message["ts"] == await thread.ts
         assert [block["type"] for block in message["blocks"]] == ["plan", "actions"]
         await surface.show(TurnStarted(1, 20))
         await surface.show(TextDelta("I look into the file. "))
@@ -80,7 +79,7 @@ async def test_cards_and_text_grow_and_the_answer_takes_their_place(thread: Thre
         "this",
     ]
     [message] = thread.replies()
-    assert message["ts"] == thread.post.ts
+    assert message["ts"] == await thread.ts
     assert message["blocks"][0]["text"].startswith("Sales rose by **12 %** to")
     assert "plan" not in [block["type"] for block in message["blocks"]]
 
@@ -90,7 +89,7 @@ async def test_where_slack_refuses_to_stream_it_is_not_asked_again(thread: Threa
     refuse_streams(thread.ws)
     surfaces = thread.surfaces()
     for number in range(3):
-        async with surfaces(thread.request, Post(run_id=f"run_{number}")) as surface:
+        async with surfaces(thread.request, await thread.resume(f"run_{number}")) as surface:
             await surface.show(ResultDelta("It is two."))
     assert len(thread.calls("chat.startStream")) == 1
     assert len(thread.replies()) == 3
@@ -98,7 +97,8 @@ async def test_where_slack_refuses_to_stream_it_is_not_asked_again(thread: Threa
     direct = thread.rig.direct(ADA)
     said = await thread.ws.say(ADA, direct, "how many?")
     where = {"channel": direct, "thread": said["ts"], "ts": said["ts"]}
-    async with surfaces(thread.request.model_copy(update=where), Post(run_id="run_dm")):
+    asked = thread.request.model_copy(update=where)
+    async with surfaces(asked, await posted(thread.rig, asked, "run_dm")):
         assert thread.ws.effects[-1].method == "chat.startStream"
         assert thread.ws.effects[-1].ok
 
@@ -108,7 +108,7 @@ async def test_no_more_begin_than_slack_takes_in_a_minute(thread: Thread) -> Non
     thread.ws.rates.per_minute["chat.startStream"] = 20
     surfaces = thread.surfaces()
     for number in range(22):
-        async with surfaces(thread.request, Post(run_id=f"run_{number}")):
+        async with surfaces(thread.request, await thread.resume(f"run_{number}")):
             pass
     assert all(call.ok for call in thread.calls("chat.startStream"))
     assert len(thread.replies()) == 22
@@ -229,11 +229,11 @@ async def test_under_a_rate_limit_what_comes_meanwhile_goes_out_together(thread:
 async def test_after_a_crash_another_worker_ends_the_stream_and_goes_on(thread: Thread) -> None:
     """Windows 4 and 18: known by the ts that was kept, or found by the id of its button."""
     for kept in (True, False):
-        thread.post = Post(run_id=f"run_{kept}")
+        thread.post = await thread.resume(f"run_{kept}")
         opened = thread.open()
         await opened.__aenter__()
         before = len(thread.replies())
-        thread.post = Post(run_id=thread.post.run_id, ts=thread.post.ts if kept else None)
+        thread.post = await thread.resume(message=await thread.ts if kept else None)
         async with thread.open() as surface:
             await surface.show(ToolStarted("c1", "t", f"After {kept}"))
             await until_said(thread, f"After {kept}")

@@ -13,7 +13,6 @@ from bot.core.errors import LeaseLost
 from bot.core.outcome import RunStatus
 from bot.dev.workspace import ADA, BEN
 from bot.slack.ui import words
-from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import CHART, answer, outcome
 from tests.unit.slack.scene import GENERAL, refuse_streams
 
@@ -26,10 +25,10 @@ async def test_a_placeholder_with_a_stop_button_becomes_the_answer(thread):
     async with thread.open() as surface:
         [message] = thread.replies()
         assert blocks_of(message) == ["plan", "actions"]
-        assert thread.post.ts == message["ts"]
+        assert await thread.ts == message["ts"]
         await surface.finish(outcome())
     [message] = thread.replies()
-    assert message["ts"] == thread.post.ts
+    assert message["ts"] == await thread.ts
     assert message["blocks"][0]["text"].startswith("Sales rose")
     assert thread.ws.status(GENERAL, thread.request.thread).text == ""
     assert thread.ws.status(GENERAL, thread.request.thread).session == "active"
@@ -132,7 +131,7 @@ async def test_after_a_crash_between_post_and_save_the_message_is_adopted(thread
     async with thread.open() as surface:
         await surface.finish(outcome(long))
     before = [m["ts"] for m in thread.replies()]
-    thread.post = Post(ts=thread.post.ts if saved else None, parts=saved)
+    thread.post = await thread.resume(message=await thread.ts if saved else None, parts=saved)
     async with thread.open() as surface:
         await surface.finish(outcome(long))
     assert [m["ts"] for m in thread.replies()] == before
@@ -142,7 +141,7 @@ async def test_a_file_whose_upload_was_not_saved_is_not_shared_again(thread):
     wide = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
     async with thread.open() as surface:
         await surface.finish(outcome(answer(table=wide)))
-    thread.post.parts = 1
+    thread.post = await thread.resume(message=await thread.ts, parts=1)
     async with thread.open() as surface:
         await surface.finish(outcome(answer(table=wide)))
     assert thread.file_names() == ["all.csv"]
@@ -219,7 +218,7 @@ async def test_where_slack_takes_no_posts_any_more_the_person_is_told(thread, co
 
 async def test_a_worker_that_lost_the_thread_writes_nothing(thread):
     async with thread.open() as surface:
-        thread.post.lost = True
+        await thread.rig.stores.leases.take(thread.request.thread_key)
         await surface.show(ToolStarted("c1", "t", "one"))
         with pytest.raises(LeaseLost):
             await surface.finish(outcome())
@@ -232,7 +231,7 @@ async def test_without_a_placeholder_the_answer_is_posted(thread):
         assert thread.replies() == []
         await surface.finish(outcome())
     [message] = thread.replies()
-    assert message["ts"] == thread.post.ts
+    assert message["ts"] == await thread.ts
 
 
 async def test_when_slack_is_down_finishing_raises_and_works_later(thread):
@@ -297,10 +296,10 @@ async def test_the_answer_to_an_old_message_is_a_new_one(thread, how):
         refuse_streams(thread.ws)
     for _ in range(2):
         async with thread.open(edit_seconds=0) as surface:
-            begun = thread.post.ts
+            begun = await thread.ts
             await surface.finish(outcome())
     [message] = thread.replies()
-    assert message["ts"] == thread.post.ts
+    assert message["ts"] == await thread.ts
     assert "Sales rose" in str(message["blocks"])
     [removed] = thread.calls("chat.delete")
     assert removed.args["ts"] != message["ts"] == begun
@@ -308,7 +307,7 @@ async def test_the_answer_to_an_old_message_is_a_new_one(thread, how):
 
 async def test_a_revised_answer_stays_where_the_old_one_was(thread):
     async with thread.open(edit_seconds=0, replaces=("run_0",)) as surface:
-        begun = thread.post.ts
+        begun = await thread.ts
         await surface.finish(outcome())
     assert [m["ts"] for m in thread.replies()] == [begun]
 
@@ -316,10 +315,10 @@ async def test_a_revised_answer_stays_where_the_old_one_was(thread):
 async def test_an_old_message_that_somebody_removed_is_posted_anew(thread):
     """(R3) As a young one is: the question was not taken back."""
     async with thread.open(edit_seconds=0) as surface:
-        await thread.ws.delete(ADA, GENERAL, thread.post.ts)
+        await thread.ws.delete(ADA, GENERAL, await thread.ts)
         await surface.finish(outcome())
     [message] = thread.replies()
-    assert message["ts"] == thread.post.ts
+    assert message["ts"] == await thread.ts
     assert "Sales rose" in str(message["blocks"])
 
 
@@ -327,10 +326,10 @@ async def test_an_old_message_that_slack_keeps_becomes_the_answer(thread):
     """Where it may not be deleted, one that changes is better than two."""
     thread.ws.faults.fail("chat.delete", "cant_delete_message")
     async with thread.open(edit_seconds=0) as surface:
-        begun = thread.post.ts
+        begun = await thread.ts
         await surface.finish(outcome())
     [message] = thread.replies()
-    assert message["ts"] == begun == thread.post.ts
+    assert message["ts"] == begun == await thread.ts
     assert "Sales rose" in str(message["blocks"])
 
 
@@ -338,12 +337,12 @@ async def test_an_old_message_that_slack_keeps_becomes_the_answer(thread):
 async def test_a_worker_that_died_over_an_old_message_is_followed_by_one_answer(thread, gone):
     """Before or after the message went: whoever goes on finds it, or none."""
     async with thread.open():
-        begun = thread.post.ts
-    thread.post.ts = None
+        begun = await thread.ts
+    thread.post = await thread.resume()
     if gone:
         await thread.rig.clients.updates.chat_delete(channel=GENERAL, ts=begun)
     async with thread.open(edit_seconds=0) as surface:
         await surface.finish(outcome())
     [message] = thread.replies()
-    assert message["ts"] == thread.post.ts != begun
+    assert message["ts"] == await thread.ts != begun
     assert "Sales rose" in str(message["blocks"])
