@@ -22,7 +22,9 @@ from bot.runs.queue.engine import EngineOptions, open_engine
 from bot.runs.queue.requests import Requests
 from bot.settings import Settings
 from bot.slack.intake.schedules import DueSchedules
+from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui import words
+from bot.slack.ui.parts import Block
 from bot.store import open_stores
 from tests.faults.processes import environment, started_code
 from tests.support.deployment import Deployment, configured
@@ -107,6 +109,38 @@ async def test_a_killed_run_is_resumed_and_answered_without_the_other_features(
         keys = [key async for key in client.scan_iter("bot:v1:*")]
     naming = [key for key in keys if ADA in key or thread in key]
     assert not [key for key in naming if ":claim:" not in key]  # so that it is taken in once
+
+
+class Broken(SlackPart):
+    """A part of a feature with a mistake, and one that shows too much."""
+
+    async def home(self, viewer: HomeViewer) -> Sequence[Block]:
+        raise ZeroDivisionError
+
+    async def admin_home(self, user: str) -> Sequence[Block]:
+        return [{"type": "divider"}] * 30
+
+
+class TooMuch(SlackPart):
+    async def home(self, viewer: HomeViewer) -> Sequence[Block]:
+        return [{"type": "divider"}] * 200
+
+
+async def test_a_section_of_home_that_is_broken_or_too_long_hides_no_other(redis_url: str) -> None:
+    more = [Feature("broken", slack_part=lambda _: Broken())]
+    more += [Feature("too much", slack_part=lambda _: TooMuch())]
+    async with (
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=calculates) as api,
+        bot(configured(ws, api, redis_url), features=[*ALL, *more]),
+    ):
+        await ws.open_home(ADA)
+        await ws.until(lambda: ws.home(ADA))
+        home = ws.home(ADA)
+    assert home
+    assert len(home["blocks"]) == 100
+    assert "What I remember about you" in str(home["blocks"])
+    assert "For admins" in str(home["blocks"])
 
 
 async def test_a_button_of_a_feature_that_is_switched_off_says_so() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +16,10 @@ from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.home.model_field import shown_model
 from bot.slack.intake.home.view import CHOICE, AdminView, home_view
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
+from bot.slack.ui.parts import Block
 from bot.text.translation import reader
+
+log = logging.getLogger(__name__)
 
 UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]
 """Return the budget standings of a person (team, user)."""
@@ -58,7 +62,7 @@ class HomeTab:
             refusal=refusal,
             pause=await self.admin.paused(),
             model=shown_model(self.admin.general_settings.models, preferences.model),
-            sections=[block for part in self.parts for block in await part.home(viewer)],
+            sections=await self._sections(lambda part: part.home(viewer)),
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
 
@@ -67,8 +71,20 @@ class HomeTab:
         board = await self.admin.board(user)
         if board is None:
             return None
-        sections = [block for part in self.parts for block in await part.admin_home(user)]
+        sections = await self._sections(lambda part: part.admin_home(user))
         return replace(board, sections=sections)
+
+    async def _sections(
+        self, section: Callable[[SlackPart], Awaitable[Sequence[Block]]]
+    ) -> list[Block]:
+        """Return the sections of features. One that fails is left out: the tab is not only its own."""
+        blocks: list[Block] = []
+        for part in self.parts:
+            try:
+                blocks += await section(part)
+            except Exception:
+                log.exception("The Home tab lacks the section of %s", type(part).__name__)
+        return blocks
 
     async def refusal(self, user: str) -> str:
         """Return the reason why a person may not ask; "" if they may."""

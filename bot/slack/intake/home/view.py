@@ -23,6 +23,7 @@ CHOICE = "channel_choice"
 SETTINGS = "change_settings"
 _MAX_ACCOUNTS = 5  # listed per budget
 _MAX_CHANNELS = 30
+_MAX_BLOCKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +62,18 @@ def home_view(
     `board` is the part for admins. `choice` is the block id of the channel menu: a new id empties
     the menu, because Slack otherwise keeps showing the last choice and does not report the same
     choice again. `refusal` is the sentence for people who may not ask, and replaces the
-    instructions. `model` is the person's choice, ""
-    where there is nothing to choose. `sections` are those of features.
+    instructions. `model` is the person's choice, "" where there is nothing to choose. `sections` are
+    those of features, cut to what a tab can hold.
     """
     instructions = [*_how_to_ask(), *_usage(usage), *_settings(preferences, model)]
-    blocks = [
+    above = [
         _header(home_words.HOME_HELLO(name=name)),
         *([_section(_paused(pause))] if pause else []),
         *(_refused(refusal) if refusal else instructions),
-        *sections,
-        *(_board(board, pause, choice) if board else ()),
     ]
-    return {"type": "home", "blocks": blocks}
+    below = _board(board, pause, choice) if board else []
+    between = sections[: _MAX_BLOCKS - len(above) - len(below)]
+    return {"type": "home", "blocks": [*above, *between, *below]}
 
 
 def _paused(pause: Pause) -> str:
