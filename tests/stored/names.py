@@ -49,7 +49,7 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
 from bot.runs.queue.engine import open_engine
 from bot.settings import Settings, Tables
-from bot.slack.intake.home.channel_form import Target
+from bot.slack.intake.home.settings_forms import Target
 from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import FollowUp
 from bot.slack.ui.modals import About

@@ -34,8 +34,8 @@ from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.people_and_channels import ChannelMembership
 from bot.slack.edge.text import clean
 from bot.slack.intake.questions import QuestionIntake
+from bot.slack.ui.blocks import Block
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.parts import Block
 from bot.text.redaction import each_text
 
 log = logging.getLogger(__name__)

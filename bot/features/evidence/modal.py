@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from bot.core.findings import Claim, Finding, Place, Unreadable, Verdict
 from bot.features.evidence import words as texts
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, shortened, text_object
 from bot.slack.ui.buttons import button
 from bot.slack.ui.links import Code, Link, LinkGate
-from bot.slack.ui.parts import Block, context, shortened, text_object
+from bot.slack.ui.parts import context
 
 SHOW, PAGE = "show_evidence", "evidence_page"
 """Ids of actions."""

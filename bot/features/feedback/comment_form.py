@@ -8,7 +8,8 @@ from typing import Any
 from bot.features.feedback import words
 from bot.slack.edge.payloads import element
 from bot.slack.edge.text import cap, clean
-from bot.slack.ui.parts import Block, context, text_object
+from bot.slack.ui.blocks import Block, text_object
+from bot.slack.ui.parts import context
 
 COMMENT = "feedback_comment"
 _COMMENT, _SHOW = "question", "show_question"

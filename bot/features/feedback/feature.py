@@ -15,8 +15,8 @@ from bot.runs.queue.engine import Handle
 from bot.runs.run_deps import RunDeps
 from bot.runs.trials import RunCase, Trials
 from bot.slack.edge.workspaces import Slack
+from bot.slack.ui.blocks import Block, text_object
 from bot.slack.ui.buttons import AnswerButton
-from bot.slack.ui.parts import Block, text_object
 from bot.store.families import Family
 
 STORED = (

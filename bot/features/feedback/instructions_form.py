@@ -12,8 +12,9 @@ from bot.core.errors import MalformedPayload
 from bot.features.feedback import words
 from bot.runs.trials import CaseRun, Comparison, TrialCase
 from bot.slack.edge.text import clean, one_line
+from bot.slack.ui.blocks import Block, shortened, text_object
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.parts import Block, context, shortened, text_object
+from bot.slack.ui.parts import context
 
 FORM, TRY = "channel_instructions", "try_instructions"
 CHOOSE = "choose_instructions"

@@ -12,8 +12,8 @@ from bot.features.feedback import words
 from bot.features.feedback.instructions_form import Draft, compared, instructions_form, problem
 from bot.runs.trials import NotTried, Trials
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
+from bot.slack.ui.blocks import Block
 from bot.slack.ui.links import LinkGate, escape_mrkdwn
-from bot.slack.ui.parts import Block
 
 log = logging.getLogger(__name__)
 

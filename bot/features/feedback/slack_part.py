@@ -35,7 +35,7 @@ from bot.runs.policy.access import Person
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
-from bot.slack.ui.parts import Block, text_object
+from bot.slack.ui.blocks import Block, text_object
 
 log = logging.getLogger(__name__)
 

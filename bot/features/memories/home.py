@@ -11,8 +11,8 @@ from bot.features.memories.store import MemoryStore
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
-from bot.slack.ui.buttons import with_confirmation, with_label
-from bot.slack.ui.parts import Block, context, text_object
+from bot.slack.ui.blocks import Block, text_object, with_confirmation, with_label
+from bot.slack.ui.parts import context
 from bot.toolkit import Memory, MemoryScope
 
 FORGET = "forget_memory"

@@ -12,8 +12,9 @@ from bot.features.refresh import words as said
 from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.slack.edge.text import one_line
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, text_object
 from bot.slack.ui.buttons import RETRY, button
-from bot.slack.ui.parts import Block, Part, context, local_time, text_object, unmarked
+from bot.slack.ui.parts import Part, context, local_time, unmarked
 
 START, POST, KEEP = "refresh_answer", "post_refresh", "keep_refreshed"
 """Ids of actions."""

@@ -26,10 +26,16 @@ from bot.slack.intake.questions import Question
 from bot.slack.intake.schedules import WorkspaceSchedules, place_of, words_of
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
-from bot.slack.ui.buttons import with_confirmation, with_label
+from bot.slack.ui.blocks import (
+    Block,
+    notice_modal,
+    shortened,
+    text_object,
+    with_confirmation,
+    with_label,
+)
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.modals import notice_modal
-from bot.slack.ui.parts import Block, context, local_time, shortened, text_object, universal_time
+from bot.slack.ui.parts import context, local_time, universal_time
 from bot.text.translation import reader
 
 log = logging.getLogger(__name__)

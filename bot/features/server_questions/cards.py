@@ -22,17 +22,10 @@ from bot.features.server_questions.forms import (
     FormField,
     Question,
 )
-from bot.slack.ui.approval import Shown, card_button, decided_line, plain, section
-from bot.slack.ui.buttons import (
-    ANSWER_NO,
-    ANSWER_YES,
-    DECLINE_INPUT,
-    OPEN_INPUT,
-    VISIT_PAGE,
-    with_label,
-)
-from bot.slack.ui.modals import FormErrors
-from bot.slack.ui.parts import Block, Part, context, local_time, shortened, text_object
+from bot.slack.ui.approval import Shown, card_button, decided_line, plain
+from bot.slack.ui.blocks import Block, FormErrors, section, shortened, text_object, with_label
+from bot.slack.ui.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, OPEN_INPUT, VISIT_PAGE
+from bot.slack.ui.parts import Part, context, local_time
 
 INPUT_FORM = "input_form"
 

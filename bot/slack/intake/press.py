@@ -19,8 +19,7 @@ from bot.core.errors import MalformedPayload, NotPermitted, SlackUnavailable, St
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.edge.payloads import view_of
 from bot.slack.ui import words
-from bot.slack.ui.modals import notice_modal
-from bot.slack.ui.parts import Block, shortened
+from bot.slack.ui.blocks import Block, notice_modal, shortened
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp

@@ -23,8 +23,8 @@ from bot.slack.edge.client import NO_PLACE, error_code
 from bot.slack.edge.files import places_of
 from bot.slack.edge.text import cap, clean, decode
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, shortened
 from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
-from bot.slack.ui.parts import Block, shortened
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
 

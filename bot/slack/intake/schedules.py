@@ -22,8 +22,8 @@ from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import words
+from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.parts import shortened
 from bot.store import PauseSwitch, ScheduleStore
 from bot.text.translation import reader
 

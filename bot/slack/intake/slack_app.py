@@ -37,8 +37,8 @@ from bot.slack.intake.slack_part import SlackPart
 from bot.slack.intake.stop import StopAction
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import WaitKind, WaitKinds
+from bot.slack.ui.blocks import FormErrors, notice_modal
 from bot.slack.ui.buttons import AnswerButton
-from bot.slack.ui.modals import FormErrors, notice_modal
 from bot.store import Stores
 from bot.text.translation import speak
 

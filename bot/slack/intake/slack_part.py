@@ -16,7 +16,7 @@ from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
 from bot.slack.ui import words
-from bot.slack.ui.parts import Block
+from bot.slack.ui.blocks import Block
 from bot.text.translation import load_catalogue, reader
 
 if TYPE_CHECKING:

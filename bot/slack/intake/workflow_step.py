@@ -30,9 +30,10 @@ from bot.slack.edge.text import cap, clean
 from bot.slack.message.approval_cards import Cards
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import WaitKinds
+from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.outcome import render
-from bot.slack.ui.parts import shortened, unmarked
+from bot.slack.ui.parts import unmarked
 
 log = logging.getLogger(__name__)
 

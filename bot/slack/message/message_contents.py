@@ -11,8 +11,8 @@ from typing import Any
 
 from bot.core.request import FileRef
 from bot.slack.edge.text import one_line
+from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import escape_mrkdwn
-from bot.slack.ui.parts import shortened
 
 Object = Mapping[str, Any]
 

@@ -26,8 +26,8 @@ from bot.slack.message.message_metadata import is_of_run
 from bot.slack.providers import outbound_text
 from bot.slack.providers.channel_access import ReachableChannels, for_the_model, only_once
 from bot.slack.providers.messages import MessageReader, edited_at, ts_of
+from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.parts import shortened
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
 from bot.toolkit.provided.conversation import Download, NewMessages, ThreadMessage

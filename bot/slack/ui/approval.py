@@ -20,9 +20,10 @@ from bot.slack.ui.arguments import (
     rich_argument,
     values_of,
 )
-from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, MAX_LABEL, SHOW_ALL, with_label
+from bot.slack.ui.blocks import MAX_LABEL, Block, section, shortened, text_object, with_label
+from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.parts import Block, Part, context, local_time, shortened, text_object
+from bot.slack.ui.parts import Part, context, local_time
 from bot.text.locales import number
 from bot.text.redaction import redacted
 from bot.text.translation import Text, list_in_words, reader_locale, translated
@@ -46,11 +47,6 @@ def card_button(approval: Approval, label: str, action: str, style: str = "") ->
         "value": Shown(id=approval.id, sha256=approval.sha256).model_dump_json(),
     }
     return button | ({"style": style} if style else {})
-
-
-def section(mrkdwn: str) -> Block:
-    """Return a paragraph of mrkdwn."""
-    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}
 
 
 def plain(text: str) -> str:

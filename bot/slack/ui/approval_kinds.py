@@ -13,8 +13,9 @@ from typing import Any
 
 from bot.core.approvals import CALL, Approval, ApprovalRecord, Decision, Verdict
 from bot.slack.ui import approval_words, buttons, words
-from bot.slack.ui.approval import approval_part, people, section
+from bot.slack.ui.approval import approval_part, people
 from bot.slack.ui.arguments import CanvasLink
+from bot.slack.ui.blocks import section
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.parts import Part
 from bot.slack.ui.progress import Progress, Step, StepStatus, plan

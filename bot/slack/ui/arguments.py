@@ -13,7 +13,8 @@ from bot.core.schedule import is_said_whole, often_of
 from bot.core.time_zones import day_and_time
 from bot.slack.edge.text import clean
 from bot.slack.ui import approval_words
-from bot.slack.ui.parts import Block, local_time_element
+from bot.slack.ui.blocks import Block
+from bot.slack.ui.parts import local_time_element
 from bot.text.invisible_text import readable
 
 _CANVAS = re.compile(r"F[A-Z0-9]{6,}")

@@ -13,8 +13,9 @@ from bot.core.errors import MalformedPayload
 from bot.core.outcome import Outcome, Totals
 from bot.core.request import Request
 from bot.slack.ui import words
+from bot.slack.ui.blocks import MAX_LABEL, Block, shortened, text_object
 from bot.slack.ui.links import Link, LinkGate, escape_mrkdwn
-from bot.slack.ui.parts import Block, context, shortened, text_object
+from bot.slack.ui.parts import context
 from bot.text.invisible_text import exact
 from bot.text.locales import money, number
 from bot.text.mentions import Mention
@@ -140,9 +141,8 @@ FOLLOW_UP = "follow_up"
 RAISE = "raise_budget"
 RAISE_TIMES = {"half": 1.5, "double": 2.0}
 
-MAX_LABEL = 75
 _MAX_VALUE = 2_000
-_MAX_TITLE, _MAX_CONFIRM = 100, 300  # characters of a confirmation dialog
+_MAX_CONFIRM = 300  # characters of a confirmation dialog
 MAX_FOLLOW_UPS = 3
 
 
@@ -174,24 +174,6 @@ class FollowUp(BaseModel):
     question: str
     thread: str
     private: bool = False
-
-
-def with_label(button: Block, subject: str) -> Block:
-    """Return the button with a label for screen readers, which do not read the text around it."""
-    label = f"{button['text']['text']}: {' '.join(subject.split())}"
-    return button | {"accessibility_label": shortened(label, MAX_LABEL)}
-
-
-def with_confirmation(button: Block, title: str, text: str, *, yes: str, no: str) -> Block:
-    """Return the button with a confirmation dialog."""
-    dialog = {
-        "title": text_object(shortened(title, _MAX_TITLE)),
-        "text": text_object(shortened(text, _MAX_CONFIRM)),
-        "confirm": text_object(yes),
-        "deny": text_object(no),
-        "style": "danger",
-    }
-    return button | {"confirm": dialog}
 
 
 class Stops(NamedTuple):

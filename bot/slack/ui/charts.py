@@ -10,9 +10,10 @@ import math
 
 from bot.core.answers import Chart, Series, Table
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, shortened
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.markdown import safe_text
-from bot.slack.ui.parts import Block, Piece, Upload, shortened, written
+from bot.slack.ui.parts import Piece, Upload, written
 from bot.slack.ui.tables import as_csv, file_name, table_pieces
 from bot.text.locales import figures, rewritten
 

@@ -13,8 +13,9 @@ from bot.core.errors import MalformedPayload
 from bot.core.request import FileRef
 from bot.slack.edge.payloads import chosen, element
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, notice_modal, shortened, text_object
 from bot.slack.ui.message_tasks import TASKS, Task
-from bot.slack.ui.parts import Block, context, shortened, text_object
+from bot.slack.ui.parts import context
 
 ASK_ABOUT = "ask_about_message"
 ASK_ANYWHERE = "ask_anywhere"
@@ -44,14 +45,6 @@ class About(BaseModel):
     where: str = ""
     quoted: str = ""
     files: tuple[FileRef, ...] = ()
-
-
-class FormErrors(Exception):
-    """Input of a modal that does not fit. `errors` maps block ids to sentences for the person."""
-
-    def __init__(self, errors: Mapping[str, str]) -> None:
-        super().__init__(str(errors))
-        self.errors = dict(errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +82,6 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
 def cannot_modal(task: Task | None, sentence: str) -> Block:
     """Return a modal that says why a task or a question is not possible."""
     return notice_modal(task.title() if task else words.ASK_TITLE(), sentence)
-
-
-def notice_modal(title: str, sentence: str) -> Block:
-    """Return a modal with one sentence and no inputs."""
-    section = {"type": "section", "text": text_object(sentence)}
-    return {
-        "type": "modal",
-        "title": text_object(title),
-        "close": text_object(words.CLOSE_ONLY()),
-        "blocks": [section],
-    }
 
 
 def ask_anywhere_modal(question: str = "") -> Block:

@@ -24,6 +24,7 @@ from bot.runs.results.trust import trust_in
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
 from bot.slack.ui.arguments import CHANNEL
+from bot.slack.ui.blocks import Block
 from bot.slack.ui.buttons import (
     AnswerButton,
     RunDetails,
@@ -38,7 +39,6 @@ from bot.slack.ui.links import LinkGate, escape_mrkdwn
 from bot.slack.ui.markdown import safe_text
 from bot.slack.ui.parts import (
     PART_SIZE,
-    Block,
     Part,
     Piece,
     Rendered,

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
+from bot.slack.ui.blocks import Block, shortened
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.markdown import code_fence, linked, safe_blocks, safe_markdown
-
-Block = dict[str, Any]
 
 MAX_BLOCKS = 48
 MAX_CHARTS = 2
@@ -169,11 +167,6 @@ def written(markdown: str) -> Piece:
     return Piece({"type": "markdown", "text": markdown}, markdown)
 
 
-def text_object(text: str) -> Block:
-    """Return Slack's object for text without formatting."""
-    return {"type": "plain_text", "text": text}
-
-
 def context(mrkdwn: str, plain: str = "") -> Piece:
     """Return a small grey line, shortened if necessary.
 
@@ -186,11 +179,6 @@ def context(mrkdwn: str, plain: str = "") -> Piece:
     if text.rfind("<") > text.rfind(">"):
         text = f"{text.rpartition('<')[0]}…"
     return Piece({"type": "context", "elements": [{"type": "mrkdwn", "text": text}]}, plain or text)
-
-
-def shortened(text: str, limit: int) -> str:
-    """Return `text`, or its beginning with an ellipsis, in at most `limit` characters."""
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
 def chunks(block: str, size: int) -> list[str]:

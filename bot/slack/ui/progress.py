@@ -31,10 +31,11 @@ from bot.agent.events import (
 from bot.runs.policy.approval_hook import WHY_OF_PERSON
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, shortened
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.markdown import safe_blocks, streamable
-from bot.slack.ui.parts import Block, Part, context, shortened, written
+from bot.slack.ui.parts import Part, context, written
 from bot.text.redaction import redacted
 from bot.text.translation import translated
 

@@ -11,9 +11,10 @@ from bot.core.answers import Table
 from bot.library.documents.cells import without_formula
 from bot.slack.edge.text import clean
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, shortened
 from bot.slack.ui.links import Link, LinkGate
 from bot.slack.ui.markdown import safe_text
-from bot.slack.ui.parts import Block, Piece, RenderedResult, Upload, shortened, written
+from bot.slack.ui.parts import Piece, RenderedResult, Upload, written
 from bot.text.locales import figures, in_cents, number
 from bot.text.translation import reader_locale
 

@@ -24,7 +24,7 @@ from bot.settings import Settings
 from bot.slack.intake.schedules import DueSchedules
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui import words
-from bot.slack.ui.parts import Block
+from bot.slack.ui.blocks import Block
 from bot.store import open_stores
 from tests.faults.processes import environment, started_code
 from tests.support.deployment import Deployment, configured

@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.core.approvals import (
-    CALL,
-    Approval,
-    ApprovalRecord,
-    Ask,
-    Decision,
-    PersonNeeded,
-    Verdict,
-)
+from bot.core.approvals import CALL, Approval, ApprovalRecord, Ask, Decision, PersonNeeded, Verdict
 from bot.core.context import current_request
 from bot.core.outcome import RunStatus
 from bot.dev.model import Script, calls, finish

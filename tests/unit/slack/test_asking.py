@@ -25,8 +25,12 @@ from bot.model import ModelChoice, ModelChoices
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.home.channel_form import GeneralSettings, channel_form, reset_done
-from bot.slack.intake.home.personal_form import personal_form
+from bot.slack.intake.home.settings_forms import (
+    GeneralSettings,
+    channel_form,
+    personal_form,
+    reset_done,
+)
 from bot.slack.intake.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.ui import buttons, modals, words
 from bot.slack.ui.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS

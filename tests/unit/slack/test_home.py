@@ -20,7 +20,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.home.channel_form import RESET
+from bot.slack.intake.home.settings_forms import RESET
 from bot.slack.intake.home.view import CHANNEL, PAUSE, RESUME, SETTINGS, AdminView, home_view
 from bot.slack.ui.modals import ASK_ABOUT
 from bot.store import Position, open_stores

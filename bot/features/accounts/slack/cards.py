@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.features.accounts.slack import words as words
-from bot.slack.ui.approval import card_button, decided_line, plain, section
-from bot.slack.ui.buttons import CONNECT, GO_WITHOUT, ONLY_ME, PASTE_ADDRESS, POST_IT, with_label
-from bot.slack.ui.parts import Block, Part, context, local_time
+from bot.slack.ui.approval import card_button, decided_line, plain
+from bot.slack.ui.blocks import Block, section, with_label
+from bot.slack.ui.buttons import CONNECT, GO_WITHOUT, ONLY_ME, PASTE_ADDRESS, POST_IT
+from bot.slack.ui.parts import Part, context, local_time
 from bot.text.translation import Text
 
 _MOST_SCOPES = 12  # of 150 characters; a paragraph has up to 3,000

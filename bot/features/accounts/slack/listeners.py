@@ -19,8 +19,7 @@ from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui import buttons
-from bot.slack.ui.modals import FormErrors
-from bot.slack.ui.parts import Block
+from bot.slack.ui.blocks import Block, FormErrors
 
 _NOT_REVOKED = {
     Revoked.LATER: words.DELETED_REVOKED_LATER,

@@ -15,18 +15,17 @@ from bot.features.accounts.account import (
     ConnectFailure,
 )
 from bot.features.accounts.slack import words as words
-from bot.slack.ui.approval import plain, section
+from bot.slack.ui.approval import plain
+from bot.slack.ui.blocks import Block, section, text_object, with_confirmation, with_label
 from bot.slack.ui.buttons import (
     CONNECT_FROM_HOME,
     DISCONNECT,
     ENTER_CODE,
     NOT_ME,
     OPEN_ACCOUNT_PAGE,
-    with_confirmation,
-    with_label,
 )
 from bot.slack.ui.links import escape_mrkdwn
-from bot.slack.ui.parts import Block, Part, context, local_time, text_object
+from bot.slack.ui.parts import Part, context, local_time
 
 CODE, PASTE = "account_code", "account_address"
 """Callback ids of the modals."""

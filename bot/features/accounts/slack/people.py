@@ -20,7 +20,7 @@ from bot.runs.audit_trail import Record
 from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.workspaces import Slack
-from bot.slack.ui.parts import Block
+from bot.slack.ui.blocks import Block
 
 if TYPE_CHECKING:
     from bot.features.accounts.accounts import Accounts

@@ -24,7 +24,7 @@ from bot.runs.policy.access import Person
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import ChannelSettings
 from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.home.channel_form import GeneralSettings
+from bot.slack.intake.home.settings_forms import GeneralSettings
 from bot.slack.intake.home.view import AdminView
 from bot.slack.ui import words
 from bot.slack.ui.links import escape_mrkdwn, without_broadcasts

@@ -13,10 +13,10 @@ from bot.slack.edge.client import Clients, Identity
 from bot.slack.edge.tasks import Background, OrderedLocks
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.home.model_field import shown_model
+from bot.slack.intake.home.settings_forms import shown_model
 from bot.slack.intake.home.view import CHOICE, AdminView, home_view
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
-from bot.slack.ui.parts import Block
+from bot.slack.ui.blocks import Block
 from bot.text.translation import reader
 
 log = logging.getLogger(__name__)

@@ -13,9 +13,19 @@ from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
 from bot.slack.intake.workflow_step import WORKFLOW
 from bot.slack.ui import home_words, words
-from bot.slack.ui.buttons import with_confirmation
+from bot.slack.ui.blocks import (
+    Block,
+    actions,
+    button,
+    channel_menu,
+    divider,
+    header,
+    section,
+    shortened,
+    with_confirmation,
+)
 from bot.slack.ui.links import escape_mrkdwn
-from bot.slack.ui.parts import Block, context, shortened, text_object
+from bot.slack.ui.parts import context
 from bot.text.translation import translated
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
@@ -67,7 +77,7 @@ def home_view(
     """
     instructions = [*_how_to_ask(), *_usage(usage), *_settings(preferences, model)]
     above = [
-        _header(home_words.HOME_HELLO(name=name)),
+        header(home_words.HOME_HELLO(name=name)),
         *([_section(_paused(pause))] if pause else []),
         *(_refused(refusal) if refusal else instructions),
     ]
@@ -85,12 +95,12 @@ def _how_to_ask() -> list[Block]:
     examples = "\n".join(f"• _{example()}_" for example in words.EXAMPLES)
     return [
         _section(words.CAN_DO()),
-        {"type": "divider"},
-        _header(home_words.HOME_HOW()),
+        divider(),
+        header(home_words.HOME_HOW()),
         _section(ways),
         _section(words.WHILE_WORKING()),
-        {"type": "divider"},
-        _header(home_words.HOME_EXAMPLES()),
+        divider(),
+        header(home_words.HOME_EXAMPLES()),
         _section(examples),
     ]
 
@@ -102,8 +112,8 @@ def _refused(refusal: str) -> list[Block]:
 def _usage(usage: Sequence[BudgetUse]) -> list[Block]:
     used = "\n".join(_line(home_words.USED[each.budget](), used_of(each)) for each in usage)
     return [
-        {"type": "divider"},
-        _header(home_words.HOME_USAGE()),
+        divider(),
+        header(home_words.HOME_USAGE()),
         _section(used),
         context(home_words.HOME_USAGE_NOTE()).block,
     ]
@@ -118,26 +128,25 @@ def _settings(preferences: Preferences, model: str) -> list[Block]:
     ]
     if model:
         lines.append(_line(home_words.PERSONAL_MODEL(), escape_mrkdwn(model)))
-    change = {"type": "button", "action_id": SETTINGS, "text": text_object(home_words.CHANGE())}
-    shown = {**_section("\n".join(lines)), "accessory": change}
-    return [{"type": "divider"}, _header(home_words.HOME_SETTINGS()), shown]
+    change = button(home_words.CHANGE(), SETTINGS)
+    return [divider(), header(home_words.HOME_SETTINGS()), section("\n".join(lines), change)]
 
 
 def _board(board: AdminView, pause: Pause | None, choice: str) -> list[Block]:
     return [
-        {"type": "divider"},
-        _header(home_words.HOME_ADMIN()),
+        divider(),
+        header(home_words.HOME_ADMIN()),
         _section(_bounds(board.budgets)),
         _section(_spent(board.spent)),
         _section(_tools(board.tools)),
         *([_section(_servers(board.servers))] if board.servers else []),
-        {
-            **_section(_channels(board.changed)),
-            "block_id": choice,
-            "accessory": _channel_choice(),
-        },
+        section(
+            _channels(board.changed),
+            channel_menu(CHANNEL, home_words.PICK_CHANNEL()),
+            block_id=choice,
+        ),
         *board.sections,
-        {"type": "actions", "elements": [_switch(pause)]},
+        actions(_switch(pause)),
     ]
 
 
@@ -221,22 +230,15 @@ def _server(server: ServerStatus) -> str:
 
 
 def _switch(pause: Pause | None) -> Block:
-    text, action = (home_words.RESUME(), RESUME) if pause else (home_words.PAUSE(), PAUSE)
-    button: Block = {"type": "button", "action_id": action, "text": text_object(text)}
     if pause:
-        return button
-    sure = {"yes": home_words.PAUSE(), "no": words.CLOSE()}
-    title, question = home_words.PAUSE_TITLE(), home_words.PAUSE_SURE()
-    return with_confirmation(button | {"style": "danger"}, title, question, **sure)
-
-
-def _channel_choice() -> Block:
-    return {
-        "type": "conversations_select",
-        "action_id": CHANNEL,
-        "placeholder": text_object(home_words.PICK_CHANNEL()),
-        "filter": {"include": ["public", "private"], "exclude_bot_users": True},
-    }
+        return button(home_words.RESUME(), RESUME)
+    return with_confirmation(
+        button(home_words.PAUSE(), PAUSE, style="danger"),
+        home_words.PAUSE_TITLE(),
+        home_words.PAUSE_SURE(),
+        yes=home_words.PAUSE(),
+        no=words.CLOSE(),
+    )
 
 
 def suggested_prompts(place: str = "") -> list[dict[str, str]]:
@@ -251,10 +253,6 @@ def _line(label: str, value: str) -> str:
     return f"• {words.LABELLED(label=label, value=value)}"
 
 
-def _header(text: str) -> Block:
-    return {"type": "header", "text": text_object(shortened(text, 150))}
-
-
 def _section(mrkdwn: str) -> Block:
     """Return a section block, cut to Slack's limit: Slack refuses a tab with a longer text."""
-    return {"type": "section", "text": {"type": "mrkdwn", "text": shortened(mrkdwn, 3_000)}}
+    return section(shortened(mrkdwn, 3_000))

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from bot.slack.intake import answer_buttons, decisions, edits, intake, stop
+from bot.slack.intake.home import settings_forms
 from bot.slack.intake.home.publish import HomeTab
-from bot.slack.intake.listeners import (
-    administration,
-    channel_settings,
-    commands,
-    functions,
-    home,
-    personal_settings,
-    sharing,
-    shortcuts,
-)
+from bot.slack.intake.listeners import administration, commands, functions, home, sharing, shortcuts
 from bot.slack.intake.slack_app import SlackApp
 
 
@@ -29,8 +21,7 @@ def register(app: SlackApp, home_tab: HomeTab) -> None:
     functions.register(app)
     sharing.register(app)
     home.register(app, home_tab)
-    personal_settings.register(app, home_tab)
     administration.register(app, home_tab.admin)
-    channel_settings.register(app, home_tab)
+    settings_forms.register(app, home_tab)
     for part in app.parts:
         part.register(app)

@@ -19,10 +19,10 @@ from bot.slack.intake.questions import Question, QuestionIntake
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.message.message_contents import file_refs, said_in
 from bot.slack.ui import modals, words
+from bot.slack.ui.blocks import Block, FormErrors
 from bot.slack.ui.markdown import plain_text
 from bot.slack.ui.message_tasks import TASKS, Task
-from bot.slack.ui.modals import About, FormErrors, Submission
-from bot.slack.ui.parts import Block
+from bot.slack.ui.modals import About, Submission
 
 _NAMING_SECONDS = 1.0
 """Seconds for looking up mentioned names: a modal must be open within three seconds."""

@@ -1,0 +1,430 @@
+"""Forms of settings in the Home tab: those of a channel, for admins, and those of a person."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+
+from bot.agent.limits import Limits
+from bot.core.budgets import Cap
+from bot.core.errors import MalformedPayload
+from bot.core.findings import EvidenceMode
+from bot.core.ids import new_id
+from bot.model import ModelChoices
+from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.channels import ChannelSettings, Confirm
+from bot.runs.policy.preferences import MAX_STYLE, Preferences
+from bot.slack.edge.payloads import SLACKBOT, chosen, element
+from bot.slack.intake.home.view import CHANNEL, SETTINGS
+from bot.slack.intake.press import Press, Submitted
+from bot.slack.ui import approval_words, home_words, words
+from bot.slack.ui.blocks import (
+    Block,
+    FormErrors,
+    actions,
+    boxes_input,
+    button,
+    choice_input,
+    digits,
+    field,
+    modal,
+    number_input,
+    people_input,
+    plain_section,
+    text_input,
+    with_confirmation,
+)
+
+if TYPE_CHECKING:
+    from bot.slack.intake.home.publish import HomeTab
+    from bot.slack.intake.slack_app import SlackApp
+
+CHANNEL_FORM, PERSONAL_FORM = "channel_settings", "personal_settings"
+RESET = "channel_reset"
+
+_EVERYWHERE = "everywhere"
+_CHOICES = {
+    "follow": (home_words.CHANNEL_FOLLOW, home_words.FOLLOW),
+    "during_run": (home_words.CHANNEL_DURING_RUN, home_words.DURING_RUN),
+    "confirm": (home_words.CHANNEL_CONFIRM, home_words.CONFIRM),
+    "evidence": (home_words.CHANNEL_EVIDENCE, home_words.EVIDENCE),
+}
+"""The settings that are one of several words, by their names in `ChannelSettings`."""
+_NUMBERS = {
+    "turns": home_words.CHANNEL_TURNS,
+    "cost": home_words.CHANNEL_COST,
+    "day": home_words.CHANNEL_DAY,
+    "month": home_words.CHANNEL_MONTH,
+}
+"""The numbers: limits of a run, and budgets of the channel in dollars."""
+_LIMITS, _MONEY = ("turns", "cost"), ("cost", "day", "month")
+_INSTRUCTIONS, _TOOLS, _PEOPLE, _OTHERS = "instructions", "tools", "people", "others"
+_STYLE, _WHERE, _MODEL = "style", "where", "model"
+_THREAD, _ONLY_ME = "thread", "me"
+_GENERAL, _CHOICE = "general", "choice:"  # values of the options for models
+
+
+def register(app: SlackApp, home: HomeTab) -> None:
+    """Listen to the buttons and menus that open the forms, to the forms, and to the reset."""
+    _listen_to_channel_form(app, home)
+    models = home.admin.general_settings.models
+
+    @app.button(SETTINGS)
+    async def open_personal_form(press: Press) -> None:
+        current = await home.preferences.of(app.team, press.user)
+        await press.open(personal_form(current, models))
+
+    @app.modal(PERSONAL_FORM)
+    async def change_preferences(form: Submitted) -> None:
+        before = await home.preferences.of(app.team, form.user)
+        changed = preferences_of(form.view, before, models)
+        await home.preferences.change(app.team, form.user, changed)
+        home.refresh(form.user)
+
+
+def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
+    admin = home.admin
+
+    async def place_of(channel: str) -> str:
+        return await app.access.place(channel, otherwise=home_words.CHANNEL_UNSEEN())
+
+    @app.button(CHANNEL)
+    async def open_channel_form(press: Press) -> None:
+        channel = press.value
+        if not channel:
+            return
+        settings, place = await asyncio.gather(
+            admin.channel(press.user, channel), place_of(channel)
+        )
+        await press.open(channel_form(channel, place, settings, admin.general_settings))
+        home.refresh(press.user, choice=new_id("choice"))
+
+    @app.modal(CHANNEL_FORM)
+    async def change_channel(form: Submitted) -> None:
+        channel = target(form.view)
+        settings = settings_of(
+            form.view,
+            await admin.channel(form.user, channel),
+            admin.is_tool,
+            admin.general_settings.models,
+            is_priced=admin.is_priced,
+            bot=app.identity.user,
+        )
+        await admin.change_channel(form.user, channel, settings)
+        home.refresh(form.user, choice=new_id("choice"))
+
+    @app.button(RESET)
+    async def reset_channel(press: Press) -> None:
+        channel = target(press.view)
+        await admin.reset_channel(press.user, channel)
+        await press.update(reset_done(await place_of(channel)))
+        home.refresh(press.user, choice=new_id("choice"))
+
+
+class Target(BaseModel):
+    """The channel of a modal, stored in its metadata.
+
+    `shown` are hashes of the settings with which it was opened, by name.
+    """
+
+    channel: str
+    shown: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralSettings:
+    """The settings that apply where a channel sets nothing."""
+
+    limits: Limits
+    budgets: Budgets
+    confirm: Confirm
+    models: ModelChoices
+    evidence: EvidenceMode
+
+    @property
+    def numbers(self) -> dict[str, float | None]:
+        """Return the values for the number fields of the form, by their block id."""
+        day, month = self.budgets.channel_day, self.budgets.channel_month
+        dollars = {"day": _dollars(day), "month": _dollars(month)}
+        return {"turns": self.limits.turns, "cost": self.limits.cost, **dollars}
+
+
+def channel_form(
+    channel: str, place: str, settings: ChannelSettings, general: GeneralSettings
+) -> Block:
+    """Return the modal, filled in with the settings that differ in this channel.
+
+    An empty field means the general setting; its hint shows that value.
+    """
+    usual = general.numbers
+    numbers: dict[str, float | None] = dict(settings.limits)
+    numbers |= {name: _dollars(cap) for name, cap in settings.budgets.items()}
+    tools = text_input(", ".join(settings.tools or ()), lines=False)
+    others = {name: text() for name, text in home_words.OTHERS.items()}
+    allowed = [name for name in others if getattr(settings, name)]
+    return modal(
+        place,
+        [
+            field(
+                _INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS(), text_input(settings.instructions)
+            ),
+            field(_TOOLS, home_words.CHANNEL_TOOLS(), tools, hint=home_words.TOOLS_HINT()),
+            field(_PEOPLE, home_words.CHANNEL_PEOPLE(), people_input(settings.people or ())),
+            *(_choice(name, settings, general) for name in _CHOICES),
+            *model_field(
+                general.models,
+                settings.model,
+                label=home_words.CHANNEL_MODEL(),
+                general=home_words.MODEL_AS_EVERYWHERE(model=general.models.configured[0]),
+                hint=home_words.CHANNEL_MODEL_HINT(),
+            ),
+            field(_OTHERS, home_words.CHANNEL_OTHERS(), boxes_input(others, allowed)),
+            *(_number(name, numbers.get(name), usual[name]) for name in _NUMBERS),
+            actions(_reset_button()),
+        ],
+        callback=CHANNEL_FORM,
+        metadata=Target(channel=channel, shown=_hashes(settings)).model_dump_json(),
+        submit=home_words.SAVE(),
+        close=words.CLOSE(),
+    )
+
+
+def reset_done(place: str) -> Block:
+    """Return the modal that confirms a reset.
+
+    The form cannot show the reset values, because Slack keeps the old input of a field.
+    """
+    done = plain_section(home_words.CHANNEL_RESET_DONE())
+    return modal(place, [done], close=approval_words.SHOW_ALL_CLOSE())
+
+
+def target(view: Mapping[str, Any]) -> str:
+    """Return the channel of the modal. Raises MalformedPayload for metadata of another origin."""
+    return _target(view).channel
+
+
+def _target(view: Mapping[str, Any]) -> Target:
+    try:
+        return Target.model_validate_json(view.get("private_metadata") or "")
+    except ValidationError:
+        raise MalformedPayload("a modal with metadata that is not ours") from None
+
+
+def settings_of(
+    view: Mapping[str, Any],
+    before: ChannelSettings,
+    is_tool: Callable[[str], bool],
+    models: ModelChoices,
+    *,
+    is_priced: bool,
+    bot: str,
+) -> ChannelSettings:
+    """Return the settings `before`, changed by the input of the form.
+
+    What the admin left as it was shown stays as it is now: others may have changed it since.
+
+    `is_priced` says that the model's price is known; without it, limits in dollars are refused.
+    `bot` is the bot's user id, which may not be among the people.
+
+    Raises FormErrors for invalid input, and MalformedPayload for values that the form does not
+    offer.
+    """
+    tools = [name.strip() for name in _typed(view, _TOOLS).split(",") if name.strip()]
+    if unknown := [name for name in tools if not is_tool(name)]:
+        raise FormErrors({_TOOLS: home_words.NO_SUCH_TOOL(names=", ".join(unknown))})
+    money = [name for name in _MONEY if _typed(view, name)]
+    if money and not is_priced:
+        raise FormErrors(dict.fromkeys(money, home_words.NO_PRICE()))
+    people = element(view, _PEOPLE).get("selected_users") or ()
+    if {bot, SLACKBOT} & {*people}:
+        raise FormErrors({_PEOPLE: home_words.ONLY_PEOPLE()})
+    boxes = element(view, _OTHERS).get("selected_options") or ()
+    checked = {option.get("value") for option in boxes}
+    values = {
+        "instructions": _typed(view, _INSTRUCTIONS),
+        "tools": tuple(tools) or None,
+        "people": tuple(people) or None,
+        **{name: _own(chosen(view, name)) for name in _CHOICES},
+        "model": chosen_model(view, models, before.model),
+        **{name: _checkbox(name in checked, getattr(before, name)) for name in home_words.OTHERS},
+        "limits": _limits(view, before.limits),
+        "budgets": _budgets(view, before),
+    }
+    try:
+        wanted = ChannelSettings.model_validate(before.model_copy(update=values).model_dump())
+    except ValidationError:
+        raise MalformedPayload("settings that the form does not offer") from None
+    unchanged = _hashes(wanted).items() & _target(view).shown.items()
+    return wanted.model_copy(update={name: getattr(before, name) for name, _ in unchanged})
+
+
+def _hashes(settings: ChannelSettings) -> dict[str, str]:
+    """Return a short hash of each setting."""
+    values = settings.model_dump(mode="json")
+    return {
+        name: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+        for name, value in values.items()
+    }
+
+
+def _checkbox(checked: bool, before: bool | None) -> bool | None:
+    """Return None, the general setting, if the box is not checked and was never set."""
+    return None if before is None and not checked else checked
+
+
+def _own(choice: str) -> str | None:
+    """Return the channel's own choice, None for the general setting."""
+    return None if choice == _EVERYWHERE else choice
+
+
+def _limits(view: Mapping[str, Any], before: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Return the limits: those of the form, and others, which the form omits, as before."""
+    typed = {name: _amount(_typed(view, name)) for name in _LIMITS if _typed(view, name)}
+    return {name: limit for name, limit in before.items() if name not in _LIMITS} | typed
+
+
+def _budgets(view: Mapping[str, Any], before: ChannelSettings) -> dict[str, Cap]:
+    """Return the budgets: dollars from the form, and tokens, which the form omits, as before."""
+    budgets = {}
+    caps = {"day": before.budgets.get("day"), "month": before.budgets.get("month")}
+    for name, cap in caps.items():
+        cost, tokens = _typed(view, name), cap.tokens if cap else None
+        if cost or tokens:
+            budgets[name] = Cap(cost=_amount(cost) if cost else None, tokens=tokens)
+    return budgets
+
+
+def _dollars(cap: Cap | None) -> float | None:
+    return cap.cost if cap else None
+
+
+def _amount(typed: str) -> float:
+    """Return the number in a number field, as int if it is whole. Raises MalformedPayload."""
+    try:
+        number = float(typed)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise MalformedPayload("a field for numbers without one")
+    return int(number) if number.is_integer() else number
+
+
+def _typed(view: Mapping[str, Any], name: str) -> str:
+    return str(element(view, name).get("value") or "").strip()
+
+
+def _choice(name: str, settings: ChannelSettings, general: GeneralSettings) -> Block:
+    """Return the choice of a setting; the option for the general setting names that."""
+    label, texts = _CHOICES[name]
+    options: dict[str, Block | str] = {value: text() for value, text in texts.items()}
+    if _EVERYWHERE in options:
+        usual = str(options[getattr(general, name)])
+        options[_EVERYWHERE] = words.LABELLED(label=str(options[_EVERYWHERE]), value=usual)
+    choice = choice_input(options, getattr(settings, name) or _EVERYWHERE)
+    return field(name, label(), choice, optional=False)
+
+
+def _number(name: str, value: float | None, usual: float | None) -> Block:
+    empty = home_words.NO_BOUND() if usual is None else digits(usual)
+    element = number_input(value, whole=name == "turns")
+    return field(name, _NUMBERS[name](), element, hint=home_words.EMPTY_IS(usual=empty))
+
+
+def _reset_button() -> Block:
+    return with_confirmation(
+        button(home_words.CHANNEL_RESET(), RESET),
+        home_words.CHANNEL_RESET(),
+        home_words.CHANNEL_RESET_SURE(),
+        yes=home_words.RESET(),
+        no=words.CLOSE(),
+        style="",
+    )
+
+
+def personal_form(current: Preferences, models: ModelChoices) -> Block:
+    """Return the modal in which people set how the bot answers them, filled in with `current`."""
+    style = text_input(current.style, longest=MAX_STYLE, placeholder=home_words.STYLE_EXAMPLE())
+    places: dict[str, Block | str] = {_THREAD: words.IN_THREAD(), _ONLY_ME: words.ONLY_ME()}
+    where = choice_input(places, _ONLY_ME if current.only_me else _THREAD)
+    return modal(
+        home_words.PERSONAL_TITLE(),
+        [
+            field(_STYLE, home_words.STYLE_LABEL(), style, hint=home_words.STYLE_HINT()),
+            field(
+                _WHERE,
+                home_words.PERSONAL_WHERE(),
+                where,
+                hint=home_words.DRAFTS_HINT(),
+                optional=False,
+            ),
+            *model_field(
+                models,
+                current.model,
+                label=home_words.PERSONAL_MODEL(),
+                general=home_words.MODEL_AS_CHANNEL(),
+            ),
+        ],
+        callback=PERSONAL_FORM,
+        submit=home_words.SAVE(),
+        close=words.CLOSE(),
+    )
+
+
+def preferences_of(
+    view: Mapping[str, Any], before: Preferences, models: ModelChoices
+) -> Preferences:
+    """Return the preferences `before`, changed by the input of the form.
+
+    Raises MalformedPayload for a model that the form does not offer.
+    """
+    return Preferences(
+        style=_typed(view, _STYLE)[:MAX_STYLE],
+        only_me=chosen(view, _WHERE) == _ONLY_ME,
+        model=chosen_model(view, models, before.model),
+    )
+
+
+def model_field(
+    models: ModelChoices, current: str, *, label: str, general: str, hint: str = ""
+) -> list[Block]:
+    """Return the field in which people choose a model from the operator's list, with the choice
+    `current`; no field if there is nothing to choose.
+
+    `general` is the text of the first option, for people who choose nothing.
+    """
+    if not models.choices:
+        return []
+    options: dict[str, Block | str] = {_GENERAL: general}
+    options |= {_CHOICE + choice.name: choice.label for choice in models.choices}
+    first = models.first_of(current)
+    element = choice_input(options, _CHOICE + first if first else _GENERAL)
+    return [field(_MODEL, label, element, hint=hint, optional=False)]
+
+
+def chosen_model(view: Mapping[str, Any], models: ModelChoices, before: str) -> str:
+    """Return the name of the submitted choice, "" for none; `before` if the form had no such field.
+
+    Raises MalformedPayload for a choice that the operator does not offer.
+    """
+    if _MODEL not in view["state"]["values"]:
+        return before
+    value = chosen(view, _MODEL)
+    name = value.removeprefix(_CHOICE)
+    if value == _GENERAL:
+        return ""
+    if value == name or not models.first_of(name):
+        raise MalformedPayload("a model that the form does not offer")
+    return name
+
+
+def shown_model(models: ModelChoices, choice: str) -> str:
+    """Return a person's choice for the Home tab; "" where there is nothing to choose."""
+    labels = {offered.name: offered.label for offered in models.choices}
+    return labels.get(choice, home_words.MODEL_AS_CHANNEL()) if labels else ""
