@@ -263,7 +263,9 @@ class Run:
             context=self.context,
             history=self.history,
             instructions=prompts.instructions(
-                self.channel.instructions, (*deps.server_tools.missing(allowed), *missing)
+                self.channel.instructions,
+                (*deps.server_tools.missing(allowed), *missing),
+                [part.instructions for part in self.parts if part.instructions],
             ),
             hooks=deps.hooks_for(self),
             traits=deps.traits,

@@ -25,12 +25,14 @@ class RunPart(Listener):
     part keeps is lost when another worker resumes the run: it follows again from what `begin` is
     given, and from the memory of its hooks. An `asking` hook may ask people before a call: it comes
     after all that forbid calls, and before approvals. Its `asker` asks for what calls turn out to
-    need.
+    need. `instructions` are added to those of every call of the model; the same text for every run
+    keeps them cached.
     """
 
     hook: Hooks | None = None
     asking: Hooks | None = None
     asker: Asker | None = None
+    instructions: str = ""
 
     async def opening(self) -> Sequence[Item]:
         """Return what the model is told with the first request of a conversation. This may raise

@@ -21,9 +21,17 @@ from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 
+_INSTRUCTIONS = """\
+Figures
+- Refer to figures instead of typing them, in any text: {{tbl_k3x8a2qd.revenue[region=West]}}, or
+  [2] for row 2, {{fig_3f9c2a1b}}; with |0.0 for decimals, |% or |compact. Code fills them in.
+"""
+
 
 class EvidencePart(RunPart):
     """The part of one run. The channel's mode counts before that of the settings."""
+
+    instructions = _INSTRUCTIONS
 
     def __init__(self, settings: EvidenceSettings, run: Run) -> None:
         mode = run.channel.evidence or settings.mode
