@@ -21,7 +21,7 @@ from bot.core.chain import Item, Usage
 from bot.core.outcome import StopReason
 from bot.dev.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
 from bot.model.client import ResponsesModel, sdk_client
-from bot.runs.endings import explain
+from bot.runs.outcomes import explain
 from tests.unit.agent.harness import ANSWER, MODELS, Bench, bench
 
 _BAD_FINAL = finish(ANSWER | {"confidence": "total"})

@@ -37,10 +37,9 @@ from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
 from bot.runs.run import Run
-from bot.runs.run_deps import Frontend, RunDeps
+from bot.runs.run_deps import Frontend, RunDeps, ToolsetCache
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
-from bot.runs.toolset_cache import ToolsetCache
 from bot.runs.watching import Observer
 from bot.services.artifact_services import artifact_services
 from bot.services.sql_databases import SqlDatabases

@@ -14,7 +14,7 @@ from bot.core.audit_kinds import AuditKind
 from bot.core.findings import Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.runs.results.evidence_line import distinct
+from bot.runs.results.trust import distinct
 from bot.runs.watching import Listener
 from bot.store import AuditLog, PendingEntry
 

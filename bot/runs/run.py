@@ -33,9 +33,8 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.runs.policy.own_data import accounts_used
 from bot.runs.policy.preferences import PreferenceBook
-from bot.runs.policy.run_approvals import RunApprovals
+from bot.runs.policy.run_approvals import RunApprovals, Waits
 from bot.runs.policy.spending import Spending
-from bot.runs.policy.waits import Waits
 from bot.runs.queue.steering import Change, Steering
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart

@@ -37,9 +37,9 @@ from bot.runs.outcomes import (
     not_admitted,
     outcome_of,
     steps_of,
+    with_partial_results,
     without_secrets,
 )
-from bot.runs.partial_results import with_partial_results
 from bot.runs.policy.own_data import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Held, Requeue, has_work_left

@@ -12,7 +12,7 @@ import pytest
 from pydantic import Field
 
 from bot.app.tool_loading import catalogue
-from bot.runs.toolset_cache import ToolsetCache
+from bot.runs.run_deps import ToolsetCache
 from bot.toolkit import Tool, tool
 
 SERVICES = ("crm", "tickets", "calendar", "wiki")

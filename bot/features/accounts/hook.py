@@ -22,7 +22,7 @@ from bot.features.accounts import hook_words as words
 from bot.features.accounts.account import AccountOwner, AccountState, AccountView
 from bot.features.accounts.audience import Audience, AudienceBook
 from bot.runs.policy.own_data import MISSING, NAME, USED, accounts_missing, accounts_used
-from bot.runs.policy.waits import Waits
+from bot.runs.policy.run_approvals import Waits
 from bot.toolkit import Tool
 
 ACCOUNT = "account"

@@ -29,7 +29,7 @@ from bot.features.evidence.modal import (
 from bot.runs.context.ledger_reader import THREAD
 from bot.runs.context.run_loader import ReadBefore
 from bot.runs.policy.access import Person
-from bot.runs.results.evidence_line import distinct, evidence_line
+from bot.runs.results.trust import distinct, evidence_line
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.people_and_channels import ChannelMembership
 from bot.slack.edge.text import clean

@@ -12,7 +12,7 @@ from bot.agent.hooks.chain import Approved, Asker, Hooks, Permission, Undecided
 from bot.core.approvals import ApprovalRecord, Ask, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
-from bot.runs.policy.waits import Waits
+from bot.runs.policy.run_approvals import Waits
 from bot.toolkit import Tool
 
 INPUT = "input"

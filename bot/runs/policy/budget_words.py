@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bot.core.budgets import Budget, Cap, Pause
 from bot.core.outcome import StopReason
-from bot.runs.endings import CauseAndAdvice
+from bot.runs.outcomes import CauseAndAdvice
 from bot.runs.policy.budgets import BudgetUse
 from bot.text.locales import day, money, number
 from bot.text.translation import Text, reader_locale

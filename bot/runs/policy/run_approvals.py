@@ -1,9 +1,14 @@
-"""Approvals of one run: it asks people, waits without a worker, and resumes when they decide."""
+"""Approvals of one run, and what else it waits for its asker to decide.
+
+The run asks people, waits without a worker, and resumes when they decide.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,13 +19,18 @@ from bot.core.approvals import (
     QUESTION_DELETED,
     Approval,
     ApprovalRecord,
+    Ask,
     CallProgress,
     Decision,
     Verdict,
+    digest,
+    wait_id,
 )
+from bot.core.context import current_request
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import SilentReason
+from bot.core.request import Request
 from bot.runs.audit_trail import decision_entry
 from bot.runs.queue.requeue import Requeue
 from bot.store import Approvals, ParkResult
@@ -28,6 +38,72 @@ from bot.text.translation import Text
 
 if TYPE_CHECKING:
     from bot.runs.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What the run `run_id` waits for its asker to decide, for up to `hours`.
+
+    Only the asker may decide. The wait itself is that of an approval.
+    """
+
+    request: Request
+    run_id: str
+    approvals: Approvals
+    hours: float
+
+    @property
+    def in_subagent(self) -> bool:
+        """Whether a sub-agent makes the call in progress. Sub-agents cannot wait."""
+        return current_request().run_id != self.run_id
+
+    async def decision(self, ask: Ask, *, seconds: float | None = None) -> Decision | None:
+        """Return the asker's decision on what the call in progress needs, None while there is none.
+
+        They have `seconds`, if that differs from `hours`. Nothing is stored for a sub-agent. Raises
+        CorruptValue for a damaged value.
+        """
+        if self.in_subagent:
+            return None
+        wanted = self._approval(ask, current_request().idempotency_key)
+        if seconds is not None:
+            wanted = wanted.model_copy(update={"expires": int(time.time() + seconds)})
+        return await self.approvals.claim(await self.approvals.ask(wanted))
+
+    async def decide(self, ask: Ask, decision: Decision) -> None:
+        """Store a decision that is known already, so that nobody is asked again."""
+        wanted = self._approval(ask, current_request().idempotency_key)
+        await self.approvals.answer(await self.approvals.ask(wanted), decision)
+
+    async def records(self, kind: str) -> list[ApprovalRecord]:
+        """Return what the run has asked of this kind. Raises CorruptValue for a damaged value."""
+        every = await self.approvals.of_run(self.run_id)
+        return [each for each in every if each.approval.kind == kind]
+
+    async def settled(self, record: ApprovalRecord) -> ApprovalRecord:
+        """Return the record with the decision that counts now: it may have expired."""
+        decision = await self.approvals.claim(record.approval)
+        return ApprovalRecord(record.approval, decision, record.made)
+
+    def _approval(self, ask: Ask, call_key: str) -> Approval:
+        details = json.dumps(ask.details, sort_keys=True, ensure_ascii=False)
+        return Approval(
+            kind=ask.kind,
+            id=wait_id(call_key, ask),
+            thread_key=self.request.thread_key,
+            tool=ask.subject,
+            title=ask.title,
+            arguments=details,
+            sha256=digest(ask.subject, details),
+            requester=self.request.user,
+            approvers=(self.request.user,),
+            expires=int(time.time() + self.hours * 3_600),
+            mutates=False,
+            private=self.request.private,
+            else_private=ask.else_private,
+            done_elsewhere=ask.done_elsewhere,
+        )
+
 
 log = logging.getLogger(__name__)
 

@@ -31,8 +31,7 @@ from bot.model import (
     ReasoningPart,
     TextPart,
 )
-from bot.runs.endings import CauseAndAdvice, explain
-from bot.runs.outcomes import not_admitted
+from bot.runs.outcomes import CauseAndAdvice, explain, not_admitted
 from bot.runs.policy import budget_words
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.estimates import ExpectedCall, expected_call

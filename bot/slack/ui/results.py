@@ -18,7 +18,7 @@ from bot.core.answers import (
     ThreadSummary,
 )
 from bot.core.outcome import Outcome
-from bot.runs.results.source_places import PlacedSource, placed
+from bot.runs.results.result_markdown import PlacedSource, placed
 from bot.slack.ui import words
 from bot.slack.ui.charts import chart_pieces
 from bot.slack.ui.links import LinkGate

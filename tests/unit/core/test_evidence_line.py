@@ -17,8 +17,7 @@ from bot.core.findings import (
     Verdict,
 )
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
-from bot.runs.results.evidence_line import evidence_line
-from bot.runs.results.trust import Trust, trust_in
+from bot.runs.results.trust import Trust, evidence_line, trust_in
 from bot.text.translation import reader
 
 QUERY = Place(call_id="c1", tool="query_table", row="North", column="revenue", text="1234")

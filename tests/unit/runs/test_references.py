@@ -20,7 +20,7 @@ from bot.core.outcome import Outcome, RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.model.script import Respond
 from bot.features.evidence.filling import References
-from bot.runs.results.evidence_line import evidence_line
+from bot.runs.results.trust import evidence_line
 from bot.store import Stores
 from bot.toolkit import Changes, Tool, tool
 from bot.toolkit.catalogue import ACQUIRE

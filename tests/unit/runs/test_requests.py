@@ -11,7 +11,7 @@ from bot.agent.state import LoopState
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import RepeatReason
 from bot.dev.model import ModelRequest, Reply, Script, calls, finish, held
-from bot.runs.partial_results import with_partial_results
+from bot.runs.outcomes import with_partial_results
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.store import Stores

@@ -15,7 +15,7 @@ from bot.dev.model import Reply, Script, call, calls, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.features.accounts.hook import ACCOUNT
 from bot.runs.policy.access import Policy
-from bot.runs.policy.waits import Waits
+from bot.runs.policy.run_approvals import Waits
 from bot.slack.ui import approval_words, words
 from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, GO_WITHOUT, POST_IT, SHOW_ALL

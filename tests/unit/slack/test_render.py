@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import RepeatReason
-from bot.runs.endings import explain
+from bot.runs.outcomes import explain
 from bot.slack.ui import words
 from bot.slack.ui.buttons import DETAILS, RunDetails, details_modal
 from bot.slack.ui.charts import native_chart
