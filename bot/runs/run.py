@@ -15,14 +15,15 @@ from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents, with_subagents
 from bot.agent.calls.call import Toolbox
-from bot.agent.events import Event
+from bot.agent.events import Event, FromSubagent, Recorded, SavePoint
 from bot.agent.hooks.chain import Asker
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop_deps import LoopDeps, Reported
 from bot.agent.state import LoopState
-from bot.core.chain import LedgerEntry
+from bot.core.chain import NO_USAGE, LedgerEntry
 from bot.core.context import RequestContext
+from bot.core.failpoints import failpoint
 from bot.core.request import RepeatReason, Request
 from bot.model import Model, RunModels
 from bot.runs.audit_trail import RunAudit
@@ -35,6 +36,7 @@ from bot.runs.policy.own_data import accounts_used
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.policy.run_approvals import RunApprovals, Waits
 from bot.runs.policy.spending import Spending
+from bot.runs.queue.requeue import Requeue, can_requeue
 from bot.runs.queue.steering import Change, Steering
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
@@ -49,7 +51,8 @@ class Run:
     """One attempt to answer a request, or the work of a job, which calls tools or the model as runs do.
 
     - `channel`: the settings of the channel in which the request was made.
-    - `saved`: the state at the last save point of an earlier attempt, None before the first.
+    - `saved`: the state at the last save point, None before the first. `has_advanced`: this attempt
+      has made progress.
     - `joined`: further requests that the run answers.
     - `found_unpaused`: the bot was not paused just now.
     - `lease`: that of the thread; a job has none, and no `surface`.
@@ -73,6 +76,7 @@ class Run:
     listeners: tuple[Listener, ...] = ()
     interrupt: Interrupt = field(default_factory=Interrupt)
     stopped_by: list[str] = field(default_factory=list)
+    has_advanced: bool = False
     context: RequestContext = field(init=False)
     limits: Limits = field(init=False)
     waits: Waits = field(init=False)
@@ -192,6 +196,39 @@ class Run:
         async with self.deps.stores.signals.watch(self.request.id, stop):
             yield
 
+    async def note(self, event: Event) -> None:
+        """Save an event, then let listeners hear it, and show it.
+
+        Raises LeaseLost, StoreUnavailable, and Requeue at the first event after which the run can
+        stop once the process drains.
+        """
+        if isinstance(event, Recorded | SavePoint):
+            await self._save_step(event)
+        if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
+            await self.deps.stores.runs.note_response(event.event.entry, self.held_lease)
+        if self.deps.draining.is_set() and can_requeue(event):
+            self.narrator.requeued()
+            raise Requeue
+        for news in (event, *self.steering.news()):
+            await self.tell(news)
+
+    async def _save_step(self, event: Recorded | SavePoint) -> None:
+        """Save the loop's state and its additions to the conversation before the loop goes on."""
+        state, entries = event.state, list[LedgerEntry]()
+        if isinstance(event, Recorded):
+            entries = [event.entry.model_copy(update={"bound_to": self.reader_of(state)})]
+        change = self.steering.change(state)
+        begins_changes = self.audit.note_begun(state)
+        # Once per attempt: progress resets the count of deaths, and only a new attempt adds to it.
+        advances = not self.has_advanced and _has_moved(self.saved or LoopState(), state)
+        progress_of = self.request.id if advances else ""
+        failpoint("step-keeping")
+        await self.save(state, entries, change, progress_of=progress_of, goes_on=True)
+        if begins_changes:
+            await self.audit.settle()
+        self.has_advanced |= advances
+        failpoint("step-kept")
+
     async def save(
         self,
         state: LoopState,
@@ -226,6 +263,7 @@ class Run:
             pause, waiting = replies
             self.spending.on_switch_read(stores.pause.decoded(pause))
             self.steering.on_counted(waiting)
+        self.saved = state
 
     def reader_of(self, state: LoopState) -> str | None:
         """Return the only person who may read what the run adds to the conversation; None for all.
@@ -298,6 +336,15 @@ async def _models(
     own = (await PreferenceBook(deps.stores.preferences).of(request.team, request.user)).model
     deeper = models.deeper if request.again is RepeatReason.DEEPER else ""
     return models.models(models.first_of(deeper, own, channel.model))
+
+
+def _has_moved(before: LoopState, now: LoopState) -> bool:
+    """Return whether more than the spending has changed between two states.
+
+    A sub-agent that starts over after each death spends each time without advancing the run.
+    """
+    spent = {"usage": NO_USAGE, "cost": None, "tool_calls": 0, "elapsed": 0.0}
+    return before.model_copy(update=spent) != now.model_copy(update=spent)
 
 
 def decoded(state: str | None) -> LoopState | None:

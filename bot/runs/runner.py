@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -41,13 +41,12 @@ from bot.runs.outcomes import (
     without_secrets,
 )
 from bot.runs.policy.own_data import accounts_missing, accounts_used
-from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
+from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
 from bot.runs.results.result_markdown import result_text
 from bot.runs.run import Run, decoded
 from bot.runs.run_deps import RunDeps
-from bot.runs.run_events import EventSink
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 from bot.text.translation import Text
 
@@ -325,8 +324,7 @@ class Runner:
                 await run.approvals.settle()
             with bound_request(loop_deps.context):
                 async with warm_processes():
-                    sink = EventSink(run, state)
-                    ended = await drive_loop(state, loop_deps, run.approvals, sink.note)
+                    ended = await drive_loop(state, loop_deps, run)
             await run.approvals.end()
             if ended.error:
                 _log_failure(ended.error, run.run_id)
@@ -416,13 +414,8 @@ class Runner:
         return SilentReason.SUPERSEDED if stored.superseded else None
 
 
-async def drive_loop(
-    state: LoopState,
-    deps: LoopDeps,
-    approvals: RunApprovals,
-    note: Callable[[Event], Awaitable[None]],
-) -> RunEnded:
-    """Run the loop to its end, passing each event to `approvals` and `note`.
+async def drive_loop(state: LoopState, deps: LoopDeps, current: Run) -> RunEnded:
+    """Run the loop of the `current` run to its end, noting each event.
 
     Raises AwaitingApproval while people have to decide, and Requeue when one has decided meanwhile.
     """
@@ -432,13 +425,13 @@ async def drive_loop(
             async for event in events:
                 if isinstance(event, Recorded | SavePoint):
                     state = event.state
-                await approvals.note(event)
-                await note(event)
+                await current.approvals.note(event)
+                await current.note(event)
         match event:
             case RunEnded():
                 return event
             case Paused(call_ids=ids):
-                await approvals.wait(ids, deps.interrupt)
+                await current.approvals.wait(ids, deps.interrupt)
             case _:
                 raise RuntimeError("the loop ended without RunEnded")
 
