@@ -23,6 +23,7 @@ from bot.dev.model import Script, finish
 from bot.dev.workspace import ADA
 from bot.features import Feature
 from bot.settings import Settings
+from bot.telemetry.metrics import Metrics
 from tests.support.deployment import deployed
 from tests.support.runs import answer
 from tests.unit.test_commands import bot
@@ -158,7 +159,7 @@ def house_style(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_the_example_takes_part_in_a_bot(house_style: Path, redis_url: str) -> None:
-    """Its hook sends an answer back, its button says why to the person alone."""
+    """Its hook sends an answer back and counts that, its button says why to the person alone."""
     table = tomllib.loads((EXAMPLE / "bot.toml").read_text("utf-8"))["features"]
     script = Script([finish(answer("We utilize paper.")), finish(answer("We use paper."))])
     async with deployed(script, redis_url, features=table) as bot:
@@ -170,6 +171,9 @@ async def test_the_example_takes_part_in_a_bot(house_style: Path, redis_url: str
             lambda: [m for m in bot.ws.messages(SALES, thread, ADA) if m.get("is_ephemeral")]
         )
     assert told["text"].splitlines()[0] == "• use, not _utilize_"
+    metrics = Metrics()
+    metrics.include(all_features(Settings(_env_file=None))[-1].metrics)
+    assert "house_style_sent_back_total 1.0" in metrics.text().decode()
 
 
 async def test_the_doctor_has_the_line_of_the_example(house_style: Path, tmp_path: Path) -> None:
