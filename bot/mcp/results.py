@@ -25,9 +25,8 @@ from mcp.types import (
 
 from bot.core.answers import Source
 from bot.core.errors import StoreError, ToolError
-from bot.library.interpreters.schemas import DoesNotFit
 from bot.mcp.structure import repeats, table_in
-from bot.services.given_schema import fitted
+from bot.services.given_schema import DoesNotFit, fitted
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.documents import Documents
 from bot.toolkit.provided.tables import Tables

@@ -15,12 +15,57 @@ from typing import Any
 from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.library.documents.cells import clean, csv_text
-from bot.services import table_profile
+
+# ruff: noqa: S608 - the names in these statements are quoted
+from bot.library.documents.cells import cell_text, clean, csv_text
 from bot.services.table_session import MeasuredTable, Session, open_session
-from bot.toolkit.provided.artifacts import Artifact, Artifacts, gaps_of
+from bot.toolkit.provided.artifacts import Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.provided.tables import TABLE_TYPE, Rows, columns_line, quoted_name
 from bot.toolkit.tool import ToolResult
+
+_PROFILE_HEADING = ["column", "type", "nulls", "distinct", "min", "max", "mean", "median", "values"]
+_MAX_PROFILED = 100
+_LISTED_VALUES = 12
+_NUMBERS = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER"),
+    *("UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL"),
+)
+"""How the names of types of numbers begin."""
+
+
+async def _profile(session: Session, table: Artifact) -> list[list[object]]:
+    """Return a row under `_PROFILE_HEADING` for each of the first 100 columns."""
+    columns = table.columns[:_MAX_PROFILED]
+    return [await _profile_column(session, table.handle, column) for column in columns]
+
+
+async def _profile_column(session: Session, handle: str, column: Column) -> list[object]:
+    name = quoted_name(column.name)
+    numbers = f"{name}::DOUBLE" if column.type.startswith(_NUMBERS) else "NULL::DOUBLE"
+    [(nulls, distinct, low, high, mean, median)] = await session.rows(
+        f"SELECT count(*) - count({name}), count(DISTINCT {name}), min({name})::VARCHAR, "
+        f"max({name})::VARCHAR, avg({numbers}), median({numbers}) FROM {quoted_name(handle)}"
+    )
+    values = await _distinct_texts(session, handle, name) if column.type == "VARCHAR" else []
+    listed = " | ".join(values) if len(values) <= _LISTED_VALUES else ""
+    ends = _shorten(low), _shorten(high)
+    averages = (None if each is None else f"{each:.6g}" for each in (mean, median))
+    return [column.name, column.type, nulls, distinct, *ends, *averages, listed]
+
+
+async def _distinct_texts(session: Session, handle: str, name: str) -> list[str]:
+    """Return the different texts of a column, up to one more than a profile lists."""
+    rows = await session.rows(
+        f"SELECT DISTINCT {name} FROM {quoted_name(handle)} WHERE {name} IS NOT NULL "
+        f"ORDER BY 1 LIMIT {_LISTED_VALUES + 1}"
+    )
+    return [_shorten(value) for (value,) in rows]
+
+
+def _shorten(value: str | None) -> str:
+    text = cell_text(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
 
 _SHOWN_ROWS = 50
 _ROWS_WHEN_SCARCE = 15
@@ -179,21 +224,21 @@ class ArtifactTables:
     ) -> str:
         """See `Tables.describe`. Raises ToolError for a column that does not exist."""
         table = _with_columns(table, fields)
-        unprofiled = len(table.columns) - table_profile.MOST_COLUMNS
+        unprofiled = len(table.columns) - _MAX_PROFILED
         if unprofiled > 0:
-            more = f"the profile has the first {table_profile.MOST_COLUMNS} columns; {unprofiled:,} have none"
+            more = f"the profile has the first {_MAX_PROFILED} columns; {unprofiled:,} have none"
             notes = [*notes, f"{more}: name some as fields"]
         lines = _head(table, notes)
         if compact:
             return "\n".join(lines)
         async with open_session(self.artifacts, [table.handle]) as session:
-            profile = await table_profile.profile(session, table)
+            profile = await _profile(session, table)
             first = await _rows(session, table, 0, _FIRST_ROWS)
         return "\n".join(
             [
                 *lines,
                 "profile:",
-                csv_text(table_profile.HEADING, profile),
+                csv_text(_PROFILE_HEADING, profile),
                 f"first {len(first.rows)} rows:",
                 replace(first, rows=[tuple(map(_cut, row)) for row in first.rows]).csv,
             ]

@@ -21,7 +21,8 @@ from typing_extensions import override
 from bot.core.answers import GIVEN
 from bot.core.errors import ToolDefinitionError, ToolError
 from bot.library.interpreters import schemas
-from bot.library.interpreters.schemas import DoesNotFit, Misfit, Schema
+from bot.library.interpreters.schemas import DoesNotFit as DoesNotFit
+from bot.library.interpreters.schemas import Misfit, Schema
 from bot.library.isolated import ProcessLost
 from bot.library.isolated.process import IsolatedLimits
 from bot.services.children import asker_process

@@ -6,12 +6,12 @@ import asyncio
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.library.interpreters.expressions import TEXT
 from bot.library.isolated import ProcessLost, Refused
 from bot.library.isolated.process import IsolatedLimits
 from bot.services.children import asker_process
 from bot.toolkit.provided.interpreters import Conversion, JsonSelection, Matches
 
+_TEXT = "text"  # the file that the jobs read
 _LIMITS = IsolatedLimits(memory=2**30, cpu=5.0, seconds=15.0, reply=64_000_000)
 
 
@@ -48,7 +48,7 @@ async def _run(job: str, text: str | None = None, **arguments: Any) -> Any:
         async with asker_process("bot.library.interpreters.expressions", _LIMITS) as process:
             if text is not None:
                 data = text.encode("utf-8", "surrogatepass")
-                await asyncio.to_thread(process.write, TEXT, data)
+                await asyncio.to_thread(process.write, _TEXT, data)
             return await process.call(job, **arguments)
     except Refused as error:
         raise ToolError(str(error)) from None

@@ -3,20 +3,170 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from math import isfinite
+from typing import Any
 
+from bot.core.answers import Chart
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.links import PermittedLinks
-from bot.library.documents.reports.blocks import Heading, Report, Table, all_blocks
+from bot.library.documents import spreadsheets
+from bot.library.documents.cells import cell_text
+from bot.library.documents.reports.blocks import (
+    Block,
+    Figure,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Report,
+    Run,
+    Table,
+    Text,
+    all_blocks,
+)
+from bot.library.documents.reports.images import MAX_PIXELS, plain_png
 from bot.library.documents.reports.links import with_permitted_links
 from bot.library.documents.reports.markdown import parse_blocks
 from bot.library.documents.reports.pdf import pdf
 from bot.library.documents.reports.word import docx
-from bot.services.report_figures import with_figures
+from bot.services.artifact_tables import ArtifactTables
+from bot.text import locales
 from bot.text.invisible_text import without_invisible
 from bot.text.locales import locale_of
-from bot.toolkit.provided.artifacts import Artifacts
+from bot.text.redaction import redacted, redacted_cells
+from bot.toolkit.provided.artifacts import CHART_TYPE, Artifacts
 from bot.toolkit.provided.exports import ReportFile
+from bot.toolkit.provided.tables import TABLE_TYPE
+
+_MAX_ROWS = 1000
+_MAX_COLUMNS = 16
+_MAX_FIGURES = 20
+
+
+async def with_figures(
+    blocks: Sequence[Block], artifacts: Artifacts, locale: str
+) -> tuple[tuple[Block, ...], dict[str, bytes], tuple[str, ...]]:
+    """Return the blocks with each figure of a table replaced by that table, the PNGs of the other
+    figures by handle, and a note for each incomplete figure, whose caption says so too.
+
+    A figure without a handle becomes its caption. Raises ToolError for a handle that is no chart,
+    image or table, and for a table that is too large for a report.
+    """
+    found = _FigureLoader(artifacts, locale)
+    return await found.fill(blocks), found.images, tuple(dict.fromkeys(found.gaps))
+
+
+class _FigureLoader:
+    def __init__(self, artifacts: Artifacts, locale: str) -> None:
+        self._artifacts = artifacts
+        self._locale = locale
+        self._count = 0
+        self._pixels = 0
+        self.images: dict[str, bytes] = {}
+        self.gaps: list[str] = []
+
+    async def fill(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
+        return tuple([await self._fill_block(block) for block in blocks])
+
+    async def _fill_block(self, block: Block) -> Block:
+        match block:
+            case Figure():
+                return await self._figure(block)
+            case Quote():
+                return Quote(blocks=await self.fill(block.blocks))
+            case Listing():
+                items = tuple([await self.fill(item) for item in block.items])
+                return block.model_copy(update={"items": items})
+            case _:
+                return block
+
+    async def _figure(self, figure: Figure) -> Block:
+        if ":" in figure.handle or "/" in figure.handle:  # an address: nothing is fetched
+            return Paragraph(runs=(Run(text=figure.caption, italic=True),))
+        self._count += 1
+        if self._count > _MAX_FIGURES:
+            raise ToolError(f"A report has at most {_MAX_FIGURES} charts and tables by handle.")
+        artifact = await self._artifacts.find(figure.handle)
+        gaps = [f"not complete: {gap}" for gap in artifact.left_out]
+        self.gaps += gaps
+        caption = figure.caption + "".join(f" ({gap})" for gap in gaps)
+        figure = figure.model_copy(update={"caption": caption})
+        if artifact.media_type == TABLE_TYPE:
+            return await self._table(figure)
+        image = figure.handle
+        if artifact.media_type == CHART_TYPE:
+            image = Chart.model_validate_json(await self._artifacts.read(figure.handle)).image
+        elif artifact.media_type != "image/png":
+            raise ToolError(
+                f"{figure.handle} is {artifact.media_type}; only a chart_… or a tbl_… can stand in a "
+                "report as ![caption](handle)."
+            )
+        if figure.handle not in self.images:
+            data = await self._artifacts.read(image)
+            plain, pixels = await asyncio.to_thread(plain_png, data, figure.handle)
+            self._pixels += pixels
+            if self._pixels > MAX_PIXELS:
+                raise ToolError(
+                    f"The images of the report have more than {MAX_PIXELS:,} pixels together. Share it "
+                    "in parts, or with fewer or smaller images."
+                )
+            self.images[figure.handle] = plain
+        return figure
+
+    async def _table(self, figure: Figure) -> Table:
+        found = await ArtifactTables(self._artifacts).rows(figure.handle, limit=_MAX_ROWS)
+        if found.total > _MAX_ROWS or len(found.columns) > _MAX_COLUMNS:
+            raise ToolError(
+                f"{figure.handle} has {found.total:,} rows and {len(found.columns)} columns; a report "
+                f"shows up to {_MAX_ROWS} and {_MAX_COLUMNS}. Aggregate it with query_table, or share "
+                "it as .xlsx beside the report."
+            )
+        rows = await asyncio.to_thread(lambda: list(redacted_cells(found.rows)))
+        return Table(
+            caption=figure.caption,
+            heading=tuple(_text(redacted(name).replace("_", " ")) for name in found.names),
+            rows=tuple(zip(*map(self._column, zip(*rows, strict=True)), strict=True)),
+            alignments=tuple(
+                "end" if _is_number_type(each.type) else "start" for each in found.columns
+            ),
+        )
+
+    def _column(self, values: Sequence[Any]) -> list[Text]:
+        """Return cells in the asker's locale: the decimals of the column for fractions, and digits
+        grouped if a whole number has five of them, so that years are not grouped."""
+        found = [each for each in values if _is_finite_number(each)]
+        digits = spreadsheets.digits(found)
+        plain = digits == 0 and all(abs(each) < 10_000 for each in found)
+
+        def cell(value: Any) -> str:
+            if _is_finite_number(value) and not plain:
+                return locales.number(value, self._locale, digits=digits)
+            if isinstance(value, date) and not isinstance(value, datetime):
+                return locales.day(value.isoformat(), self._locale)
+            return cell_text(value)
+
+        return [_text(cell(value)) for value in values]
+
+
+def _is_finite_number(value: object) -> bool:
+    return (
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) and isfinite(value)
+    )
+
+
+def _is_number_type(kind: str) -> bool:
+    return kind.endswith("INT") or kind.startswith(
+        ("DECIMAL", "INTEGER", "UINTEGER", "DOUBLE", "FLOAT")
+    )
+
+
+def _text(value: str) -> Text:
+    return Text(runs=(Run(text=value),))
+
 
 _MAX_LENGTH = 200_000
 _MAX_BLOCKS, _MAX_CELLS = 3_000, 20_000

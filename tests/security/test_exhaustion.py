@@ -14,7 +14,7 @@ from bot.core.errors import ToolError
 from bot.dev.model import finish
 from bot.dev.workspace import ADA
 from bot.library.isolated import Busy
-from bot.library.isolated.slots import Slots
+from bot.library.isolated.pool import Slots
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
@@ -131,7 +131,7 @@ async def test_one_person_does_not_take_all_places() -> None:
 
 async def test_who_waits_for_a_place_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty questions at once on a small machine: some are done, the others read what to do."""
-    monkeypatch.setattr("bot.library.isolated.slots._WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("bot.library.isolated.pool._WAIT_SECONDS", 0.05)
     slots = Slots(total=1, per_owner=1)
     async with slots.hold():
         with pytest.raises(Busy, match="Try again in a minute"):

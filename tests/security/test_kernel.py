@@ -21,11 +21,10 @@ from bot.core.check import Level
 from bot.library.isolated import ProcessLost, Refused, seccomp, wire
 from bot.library.isolated.confinement import landlock_version
 from bot.library.isolated.pool import isolated
-from bot.library.isolated.process import IsolatedLimits, Reach
+from bot.library.isolated.process import IsolatedLimits, Reach, UsageLimits
 from bot.library.isolated.process_group import process_group
 from bot.library.isolated.proof import open_ways
 from bot.library.isolated.scratch import foreign_scratch_folder, remove_folder
-from bot.library.isolated.usage import UsageLimits
 from bot.ops.doctor.isolation import open_line
 from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.store.embedded import embedded_redis, running_redis

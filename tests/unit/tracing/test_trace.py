@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -361,13 +360,6 @@ def test_hostile_texts_cost_little(part: str, is_answer: bool) -> None:
     start = time.process_time()
     traced(text if is_answer else said, read(text, made=("tbl_00000001",)))
     assert time.process_time() - start < 0.6
-
-
-def test_the_example_of_the_readme_is_true() -> None:
-    """The library's own README runs."""
-    readme = Path("bot/library/tracing/README.md").read_text("utf-8")
-    [example] = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    exec(example, {})
 
 
 def test_kinds_of_claims() -> None:

@@ -69,7 +69,7 @@ def _read_input(
 
             found = read_pdf(data, name, pages)
         case "mail":
-            from bot.library.documents.reading.mail import read_mail
+            from bot.library.documents.reading.pages import read_mail
 
             found = read_mail(data, name)
         case "html":

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.library.documents.cells import cell_text, clean, literal, quoted_name
-from bot.library.documents.reading.dates import looks_like_date
 from bot.library.documents.reading.headers import judge_header
-from bot.library.documents.reading.kinds import is_not_finite, type_of_cells
+from bot.library.documents.reading.kinds import is_not_finite, looks_like_date, type_of_cells
 from bot.library.documents.reading.numerals import (
     is_missing_value,
     is_outlier,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.library.documents.reading import dates
+from bot.library.documents.reading import kinds
 from bot.library.documents.reading.formats import duration_note, seconds_name, unused_name
 from bot.library.documents.reading.kinds import ALWAYS_EXACT, decimal_type, is_exact, type_of_texts
 from bot.library.documents.reading.numerals import (
@@ -214,7 +214,7 @@ def _is_mostly_words(sample: Sequence[str]) -> bool:
     """Return whether most of the first values are words, so that the column stays text."""
     plain = {"true", "false"}
     words = sum(
-        not (is_missing_value(each) or is_written_number(each) or dates.looks_like_date(each))
+        not (is_missing_value(each) or is_written_number(each) or kinds.looks_like_date(each))
         and each.casefold() not in plain
         and ":" not in each
         for each in sample
@@ -276,7 +276,7 @@ def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
         elif column.numerals is None:
             days.append((column, rest))
     _read_dates(
-        connection, [each for each, rest in days if all(map(dates.may_be_date, rest))], shapes
+        connection, [each for each, rest in days if all(map(kinds.may_be_date, rest))], shapes
     )
     for column, rest in days:
         if not column.sql:
@@ -303,7 +303,7 @@ def _explain_text(column: TextColumn, shapes: dict[str, int]) -> None:
     total = sum(shapes.values())
     others = [shape for shape in sorted(shapes) if not is_written_number(shape)]
     count = sum(shapes[each] for each in others)
-    if all(map(dates.looks_like_date, shapes)):
+    if all(map(kinds.looks_like_date, shapes)):
         column.doubt = "days that may be read in two ways, or are none"
     elif count == 0 and not all(map(str.isdecimal, shapes)):  # codes like 007 need no word
         column.doubt = "codes, or numbers of several currencies or notations"
@@ -343,16 +343,16 @@ def _read_dates(
     for column in columns:
         days = list(found.get(column.index, ()))
         texts = [each for each in shapes[column.index] if not is_missing_value(each)]
-        if dates.are_named(texts):
-            _read_parsed(connection, column, dates.named_date_sql(column.value), texts)
+        if kinds.are_named(texts):
+            _read_parsed(connection, column, kinds.named_date_sql(column.value), texts)
             continue
-        if dates.are_half_days(texts):
-            if iso := dates.iso_date_sql(days, column.value) or _iso_alone(column, days):
-                _read_parsed(connection, column, dates.half_day_sql(iso), texts)
+        if kinds.are_half_days(texts):
+            if iso := kinds.iso_date_sql(days, column.value) or _iso_alone(column, days):
+                _read_parsed(connection, column, kinds.half_day_sql(iso), texts)
             continue
-        if not days or not all(map(dates.looks_like_date, days)):
+        if not days or not all(map(kinds.looks_like_date, days)):
             continue
-        sql = dates.iso_date_sql(days, column.value)
+        sql = kinds.iso_date_sql(days, column.value)
         if sql is None:
             continue
         column.sql = sql

@@ -6,8 +6,7 @@ from email.message import EmailMessage
 
 import pytest
 
-from bot.library.documents.reading.mail import read_mail
-from bot.library.documents.reading.pages import read_html
+from bot.library.documents.reading.pages import read_html, read_mail
 
 SENTENCE = "The quick brown fox jumps over the lazy dog all day long, and on Sundays as well."
 
