@@ -137,10 +137,9 @@ async def runner_factory(
 
     Yield a function that makes a runner per frontend.
 
-    `accounts` are those of the process, if it has any already. `observers` listen to every run. Runs
-    call what `metered` makes of the model. They are requeued once `draining` is set. `providers` open
-    the clients of tools instead of those that are configured, and `features` replace all that there
-    are.
+    `observers` listen to every run. Runs call what `metered` makes of the model. They are requeued
+    once `draining` is set. `providers` open the clients of tools instead of those that are configured,
+    and `features` replace all that there are.
 
     Raises ConfigurationError when a setting that runs need is missing or wrong.
     """
@@ -150,13 +149,6 @@ async def runner_factory(
     doors = mcp_doors(features, stores.mcp, stores)
     prices = settings.prices
     artifacts = ThreadArtifacts(stores.artifacts)
-    estimates = CallEstimates(prices, settings.model.max_output_tokens)
-    draining = draining or asyncio.Event()
-    toolsets = ToolsetCache()
-    common = {
-        **_common_services(settings),
-        **artifact_services(artifacts),
-    }
     await asyncio.to_thread(remove_abandoned_folders)
     async with (
         open_tool_clients(bound_providers(settings) if providers is None else providers) as clients,
@@ -165,43 +157,39 @@ async def runner_factory(
         alongside(_learn_windows(settings, client, prices), name="model windows"),
     ):
         traits = ServerTraits(stateless=settings.model.stateless)
-        model: Model = responses_model(settings, client, traits, stream=stream)
-        model = metered(model) if metered else model
+        model = responses_model(settings, client, traits, stream=stream)
+        shared = partial(
+            RunDeps,
+            stores=stores,
+            clients=clients,
+            model=metered(model) if metered else model,
+            models=settings.models,
+            prices=prices,
+            estimates=CallEstimates(prices, settings.model.max_output_tokens),
+            limits=settings.limits,
+            budgets=budget_policy(settings, stores),
+            hooks_for=partial(_hooks, settings, artifacts),
+            channels=Channels(settings.channels, stores.channels),
+            server_tools=mcp,
+            toolset_cache=ToolsetCache(),
+            draining=draining or asyncio.Event(),
+            policy=settings.access,
+            temperature=settings.model.temperature,
+            traits=traits,
+            images=settings.model.images,
+            direct=settings.direct,
+            parts=tuple(feature.run_part for feature in features if feature.run_part),
+            observers=tuple(observers),
+            dry_run=dry_run,
+        )
+        common = {**_common_services(settings), **artifact_services(artifacts)}
 
         def make_runner(frontend: Frontend, slack: Slack | None) -> Runner:
-            """Return the runner of `frontend`, with everything that its runs are given."""
-            services = {
-                **common,
-                **services_of(features, ServiceDeps(stores, slack)),
-                **frontend.services,
-                Conversation: frontend.conversation,
-            }
-            deps = RunDeps(
-                stores=stores,
-                frontend=frontend,
-                toolbox=Toolbox(tool_catalogue(settings), services, artifacts),
-                clients=clients,
-                model=model,
-                models=settings.models,
-                prices=prices,
-                estimates=estimates,
-                limits=settings.limits,
-                budgets=budget_policy(settings, stores),
-                hooks_for=partial(_hooks, settings, artifacts),
-                channels=Channels(settings.channels, stores.channels),
-                server_tools=mcp,
-                toolset_cache=toolsets,
-                draining=draining,
-                policy=settings.access,
-                temperature=settings.model.temperature,
-                traits=traits,
-                images=settings.model.images,
-                direct=settings.direct,
-                parts=tuple(feature.run_part for feature in features if feature.run_part),
-                observers=tuple(observers),
-                dry_run=dry_run,
-            )
-            return Runner(deps)
+            of_features = services_of(features, ServiceDeps(stores, slack))
+            own = {**frontend.services, Conversation: frontend.conversation}
+            services = {**common, **of_features, **own}
+            toolbox = Toolbox(tool_catalogue(settings), services, artifacts)
+            return Runner(shared(frontend=frontend, toolbox=toolbox))
 
         yield make_runner
 

@@ -59,6 +59,7 @@ class Run:
     - `stopped_by`: the ids of those who stopped the run, in order.
     - `toolbox`: the tools that the run may call, once `loop_deps` has found them.
     - `context`: what tools see of the run. `waits`: what it waits for its asker to decide.
+    - `broken`: why the parts of features could not be made; the run then fails, and says so.
     - `spending`, `steering`, `egress`, `approval`: the hooks that every run has. `parts`: what
       features add to it.
     """
@@ -77,6 +78,7 @@ class Run:
     interrupt: Interrupt = field(default_factory=Interrupt)
     stopped_by: list[str] = field(default_factory=list)
     has_advanced: bool = False
+    broken: Exception | None = None
     context: RequestContext = field(init=False)
     limits: Limits = field(init=False)
     waits: Waits = field(init=False)
@@ -117,7 +119,10 @@ class Run:
         )
         self.approval = ApprovalHook(self)
         self.approvals = RunApprovals(self)
-        self.parts = tuple(part_for(self) for part_for in deps.parts)
+        try:
+            self.parts = tuple(part_for(self) for part_for in deps.parts)
+        except Exception as error:  # noqa: BLE001 - a feature may be anybody's
+            self.parts, self.broken = (), error
         self.model = self.spending.model(self.models.applied_to(deps.model))
         self.narrator = Narrator(self.request, self.run_id, self.saved)
         self.listeners = (self.narrator, self.audit, *self.listeners, *self.parts)

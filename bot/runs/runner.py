@@ -310,6 +310,8 @@ class Runner:
 
     async def _work(self, run: Run, caller: CallerState) -> Decided:
         """Run the loop, saving each step, unless the run may not begin or must wait."""
+        if run.broken:
+            raise run.broken
         async with run.stoppable(), run.spending:
             if refused := await self._refusal(run):
                 return Decided(refused)
