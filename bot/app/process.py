@@ -31,6 +31,7 @@ from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.features import Feature, ProcessDeps, ServiceDeps
+from bot.features.workflow_step.step import step_surfaces
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
@@ -45,7 +46,6 @@ from bot.slack.edge.tasks import Background
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.slack.intake.decisions import may_administer, may_ask, may_decide
 from bot.slack.intake.slack_part import tell_switched_off
-from bot.slack.intake.workflow_step import step_surfaces
 from bot.slack.message.message_metadata import EarlierAnswers
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.repair import StatusSweep

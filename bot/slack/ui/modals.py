@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.core.errors import MalformedPayload
 from bot.core.request import FileRef
+from bot.features.shortcuts.tasks import TASKS, Task
 from bot.slack.edge.payloads import chosen, element
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, notice_modal, shortened, text_object
-from bot.slack.ui.message_tasks import TASKS, Task
 from bot.slack.ui.parts import context
 
 ASK_ABOUT = "ask_about_message"

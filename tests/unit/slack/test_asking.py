@@ -20,6 +20,7 @@ from bot.features.feedback.instructions_form import Draft, instructions_form
 from bot.features.memories.home import memory_blocks
 from bot.features.schedules.home import all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
+from bot.features.shortcuts.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.policy.budgets import Budgets
@@ -33,7 +34,6 @@ from bot.slack.intake.home.settings_forms import (
 )
 from bot.slack.intake.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.ui import buttons, modals, words
-from bot.slack.ui.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.slack.ui.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
 from bot.slack.ui.outcome import render
 from bot.text.translation import reader

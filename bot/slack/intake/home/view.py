@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.core.budgets import Budget, Pause
+from bot.features.workflow_step.step import WORKFLOW
 from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.workflow_step import WORKFLOW
 from bot.slack.ui import home_words, words
 from bot.slack.ui.blocks import (
     Block,

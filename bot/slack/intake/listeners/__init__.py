@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bot.features.sharing import slack_part as sharing
+from bot.features.shortcuts import slack_part as shortcuts
+from bot.features.workflow_step import slack_part as functions
 from bot.slack.intake import answer_buttons, decisions, edits, intake, stop
 from bot.slack.intake.home import settings_forms
 from bot.slack.intake.home.publish import HomeTab
-from bot.slack.intake.listeners import administration, commands, functions, home, sharing, shortcuts
+from bot.slack.intake.listeners import administration, commands, home
 from bot.slack.intake.slack_app import SlackApp
 
 

@@ -9,9 +9,9 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
+from bot.features.shortcuts.slack_part import anywhere_modal
 from bot.slack.edge.text import mentions_from, one_line, question_from
 from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.listeners.shortcuts import anywhere_modal
 from bot.slack.intake.press import open_modal
 from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
 from bot.slack.intake.slack_app import SlackApp

@@ -6,8 +6,8 @@ import asyncio
 
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.features.sharing.sharing import AnswerSharing
 from bot.slack.intake.press import Press
-from bot.slack.intake.share import AnswerSharing
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons, words
 

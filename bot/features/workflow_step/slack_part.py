@@ -7,8 +7,8 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from bot.features.workflow_step.step import ANSWER_QUESTION, WrongInput, fail, step_request
 from bot.slack.intake.slack_app import SlackApp
-from bot.slack.intake.workflow_step import ANSWER_QUESTION, WrongInput, fail, step_request
 
 
 def register(app: SlackApp) -> None:

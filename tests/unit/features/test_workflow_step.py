@@ -10,8 +10,8 @@ import pytest
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
 from bot.dev.model import Script, call, finish, refusal
 from bot.dev.workspace.store.state import Execution
+from bot.features.workflow_step.step import _outputs, step_request
 from bot.slack.intake.manifest import manifest
-from bot.slack.intake.workflow_step import _outputs, step_request
 from tests.security.judge import calls, links
 from tests.support.runs import answer
 from tests.support.slack import Place, bot_in_slack

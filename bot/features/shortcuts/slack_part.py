@@ -11,6 +11,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.answers import Answer, stored_name
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
+from bot.features.shortcuts.tasks import TASKS, Task
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import clean, decode
@@ -21,7 +22,6 @@ from bot.slack.message.message_contents import file_refs, said_in
 from bot.slack.ui import modals, words
 from bot.slack.ui.blocks import Block, FormErrors
 from bot.slack.ui.markdown import plain_text
-from bot.slack.ui.message_tasks import TASKS, Task
 from bot.slack.ui.modals import About, Submission
 
 _NAMING_SECONDS = 1.0

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from bot.core.answers import Table
 from bot.dev.model import Script, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
-from bot.slack.intake.share import AnswerSharing
+from bot.features.sharing.sharing import AnswerSharing
 from bot.slack.ui import words
 from bot.slack.ui.buttons import RETRY, SHARE, STOP
 from bot.slack.ui.modals import ASK_ABOUT

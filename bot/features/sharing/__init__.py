@@ -1,0 +1,1 @@
+"""Private answers that their askers share in the thread."""

@@ -1,0 +1,1 @@
+"""Shortcuts on messages and from anywhere, and the forms that they open."""

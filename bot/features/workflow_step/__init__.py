@@ -1,0 +1,1 @@
+"""The step of Workflow Builder that asks a question."""
