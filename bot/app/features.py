@@ -14,6 +14,9 @@ from bot.features.memories.feature import memories
 from bot.features.refresh.feature import refresh
 from bot.features.schedules.feature import schedules
 from bot.features.server_questions.feature import server_questions
+from bot.features.sharing.feature import sharing
+from bot.features.shortcuts.feature import shortcuts
+from bot.features.workflow_step.feature import workflow_step
 from bot.mcp import Pins
 from bot.mcp.doors import PersonalServers, ServerQuestions
 from bot.runs.trials import RunCase
@@ -57,6 +60,9 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
             settings.bot_public_url,
         ),
         schedules(),
+        sharing(),
+        shortcuts(),
+        workflow_step(),
     )
 
 

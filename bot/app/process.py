@@ -29,9 +29,8 @@ from bot.app.tool_providers import bound_providers
 from bot.app.workspace_intake import check_signing, slack_intake
 from bot.core.background import alongside
 from bot.core.errors import ToolError
-from bot.core.request import Entry, Request
+from bot.core.request import Request
 from bot.features import Feature, ProcessDeps, ServiceDeps
-from bot.features.workflow_step.step import step_surfaces
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
@@ -45,7 +44,7 @@ from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.slack.intake.decisions import may_administer, may_ask, may_decide
-from bot.slack.intake.slack_part import tell_switched_off
+from bot.slack.intake.slack_part import is_switched_off, tell_switched_off
 from bot.slack.message.message_metadata import EarlierAnswers
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.repair import StatusSweep
@@ -233,6 +232,9 @@ async def _working(
                 else:
                     log.warning("request dropped: no feature does a job %s", request.job.kind)
                     await tell_switched_off(slack.clients, request)
+            elif is_switched_off(request, runner.deps.frontend.surfaces):
+                log.warning("request dropped: no feature shows a run of %s", request.entry)
+                await tell_switched_off(slack.clients, request)
             else:
                 await runner.answer(request, deaths)
 
@@ -326,7 +328,6 @@ def _runner_in(
         answer_buttons=answer_buttons(features),
     )
     channels = ReachableChannels(slack)
-    steps = step_surfaces(slack.clients, slack.identity, slack.people, waits)
     frontend = Frontend(
         SlackConversation(slack, channels, stores.runs.note_file),
         surfaces.open,
@@ -335,7 +336,11 @@ def _runner_in(
         may_ask=partial(may_ask, slack.people, settings.access),
         services=_services(slack, channels),
         ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
-        surfaces={Entry.WORKFLOW_STEP: steps},
+        surfaces={
+            entry: surface(slack, waits)
+            for feature in features
+            for entry, surface in feature.surfaces.items()
+        },
         listeners=[
             feature.run_listener(stores, slack) for feature in features if feature.run_listener
         ],

@@ -42,6 +42,10 @@ class Entry(StrEnum):
     JOB = "job"
 
 
+WORKFLOW = "workflow"
+"""The user and the channel of a request that a workflow makes: nobody, in no channel."""
+
+
 class RepeatReason(StrEnum):
     """Why a request repeats an earlier request."""
 

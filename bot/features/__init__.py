@@ -22,17 +22,19 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     from prometheus_client.registry import Collector
 
     from bot.core.check import Check
+    from bot.core.request import Entry
     from bot.mcp.doors import PersonalServers, ServerQuestions
     from bot.mcp.pins import Pins
     from bot.runs.policy.access import Policy
     from bot.runs.queue.engine import Handle
     from bot.runs.run_deps import RunDeps
     from bot.runs.run_parts import RunPartFor
+    from bot.runs.surface import OpenSurface
     from bot.runs.watching import ListenerFor
     from bot.slack.edge.installs import InstallableApp
     from bot.slack.edge.workspaces import Slack, Workspaces
     from bot.slack.intake.slack_part import SlackPart, SlackPartFor
-    from bot.slack.ui.approval_kinds import WaitKind
+    from bot.slack.ui.approval_kinds import WaitKind, WaitKinds
     from bot.slack.ui.buttons import AnswerButton
     from bot.store import Stores
     from bot.store.families import Family
@@ -43,6 +45,8 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     """Returns the jobs of a feature in a workspace."""
     RunListenerFor = Callable[[Stores, Slack], ListenerFor]
     """Returns what listens to the runs of a workspace."""
+    SurfaceFor = Callable[[Slack, WaitKinds], OpenSurface]
+    """Makes what opens the surface of a run in a workspace."""
     ChecksFor = Callable[[Stores | None], Awaitable[Sequence[Check]]]
     """Makes the lines of a feature in `bot doctor`; the stores are missing without a Redis."""
 
@@ -114,6 +118,7 @@ class Feature:
     - `run_listener`: listens to each run in a workspace, and may speak in Slack.
     - `jobs`: work that people start with a button, done by a worker in their name.
     - `slack_part`: what it adds to a workspace: listeners, sections of the Home tab, due schedules.
+    - `surfaces`: where it shows runs of requests that come in by it, by their `entry`.
     - `buttons`: its buttons under answers.
     - `check`: raises ConfigurationError where a setting is missing that it needs.
     - `process`, `intake`: contexts in which each process of the bot runs, and each that listens.
@@ -135,6 +140,7 @@ class Feature:
     run_listener: RunListenerFor | None = None
     jobs: JobsFor | None = None
     slack_part: SlackPartFor | None = None
+    surfaces: Mapping[Entry, SurfaceFor] = field(default_factory=lambda: MappingProxyType({}))
     buttons: tuple[AnswerButton, ...] = ()
     check: Callable[[], None] | None = None
     process: Callable[[ProcessDeps], AbstractAsyncContextManager[None]] | None = None

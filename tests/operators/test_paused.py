@@ -21,10 +21,11 @@ from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features.memories.store import MemoryStore
+from bot.features.sharing.slack_part import SHARE
 from bot.runs.queue.engine import EngineOptions, open_engine
 from bot.slack.intake import schedules as intake_schedules
 from bot.slack.intake.manifest import manifest
-from bot.slack.ui.buttons import APPROVE, SHARE, STOP
+from bot.slack.ui.buttons import APPROVE, STOP
 from bot.store import Stores, open_stores
 from bot.toolkit import MemoryScope
 from tests.security.model import question, won_over

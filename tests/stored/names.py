@@ -44,6 +44,7 @@ from bot.features.feedback.instructions_form import Draft
 from bot.features.feedback.ratings import Feedback, RatedQuestion
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.schedules.message import ScheduledMessage
+from bot.features.shortcuts.forms import About
 from bot.mcp.pins import ServerPins
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
@@ -52,7 +53,6 @@ from bot.settings import Settings, Tables
 from bot.slack.intake.home.settings_forms import Target
 from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import FollowUp
-from bot.slack.ui.modals import About
 from bot.store import Phase, open_stores
 from bot.store.data_format import FORMAT
 from bot.store.processes import Refused

@@ -8,6 +8,7 @@ from functools import partial
 from bot.core.errors import NotPermitted, ToolError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.features.sharing import words
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy import budget_words
 from bot.slack.intake.press import ButtonPress
@@ -15,7 +16,6 @@ from bot.slack.intake.slack_app import SlackApp
 from bot.slack.message.attachments import Attachments
 from bot.slack.message.message_writer import MessageWriter, PostFence
 from bot.slack.message.streams import Streams
-from bot.slack.ui import words
 from bot.slack.ui.outcome import render_shared
 from bot.store import Lock
 

@@ -1,4 +1,4 @@
-"""Shortcuts, and the modals that they open."""
+"""Shortcuts on messages and from anywhere, and the questions of their forms."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
+from typing_extensions import override
 
 from bot.core.answers import Answer, stored_name
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
+from bot.features.shortcuts import forms, words
+from bot.features.shortcuts.forms import About, Submission
 from bot.features.shortcuts.tasks import TASKS, Task
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import TRANSPORT_ERRORS
@@ -18,23 +21,46 @@ from bot.slack.edge.text import clean, decode
 from bot.slack.intake.press import Submitted, open_modal
 from bot.slack.intake.questions import Question, QuestionIntake
 from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.message_contents import file_refs, said_in
-from bot.slack.ui import modals, words
+from bot.slack.ui import words as ui_words
 from bot.slack.ui.blocks import Block, FormErrors
 from bot.slack.ui.markdown import plain_text
-from bot.slack.ui.modals import About, Submission
 
 _NAMING_SECONDS = 1.0
 """Seconds for looking up mentioned names: a modal must be open within three seconds."""
 
 
-def register(app: SlackApp, preferences: PreferenceBook) -> None:
-    """Listen to the shortcuts and to their modals."""
-    questions = app.questions
+class ShortcutsPart(SlackPart):
+    """Shortcuts in one workspace."""
 
-    async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
-        about, user = _about(body), body["user"]["id"]
-        only_me = (await preferences.of(questions.team, user)).only_me
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+        self._preferences = PreferenceBook(app.stores.preferences)
+
+    @override
+    def register(self, app: SlackApp) -> None:
+        app.bolt.global_shortcut(forms.ASK_ANYWHERE)(self._anywhere)
+        for callback in (forms.ASK_ABOUT, *TASKS):
+            app.bolt.message_shortcut(callback)(self._about_message)
+        app.modal(forms.ASK_ABOUT, forms.ASK_ANYWHERE, *TASKS)(self._submitted)
+
+    @override
+    async def question_form(self, user: str) -> Block:
+        try:
+            await self._app.questions.may_ask_somewhere(user)
+        except NotPermitted as refusal:
+            return forms.cannot_modal(None, str(refusal))
+        return forms.ask_anywhere_modal()
+
+    async def _anywhere(self, body: dict[str, Any], ack: AsyncAck) -> None:
+        form = await self.question_form(body["user"]["id"])
+        await open_modal(self._app.clients, body, form)
+        await ack()
+
+    async def _about_message(self, body: dict[str, Any], ack: AsyncAck) -> None:
+        questions, about, user = self._app.questions, _about(body), body["user"]["id"]
+        only_me = (await self._preferences.of(questions.team, user)).only_me
         shown, where = await asyncio.gather(
             _shown(about.quoted, questions), _only_place(about.channel, questions)
         )
@@ -44,36 +70,18 @@ def register(app: SlackApp, preferences: PreferenceBook) -> None:
         task = TASKS.get(body["callback_id"])
         refusal = await _refusal(about, user, task, questions)
         if refusal:
-            view = modals.cannot_modal(task, refusal)
+            view = forms.cannot_modal(task, refusal)
         elif task:
-            view = modals.task_modal(task, about, shown, only_me=only_me)
+            view = forms.task_modal(task, about, shown, only_me=only_me)
         else:
-            view = modals.ask_about_modal(about, shown, only_me=only_me)
-        await open_modal(app.clients, body, view)
+            view = forms.ask_about_modal(about, shown, only_me=only_me)
+        await open_modal(self._app.clients, body, view)
         await ack()
 
-    @app.bolt.global_shortcut(modals.ASK_ANYWHERE)
-    async def anywhere(body: dict[str, Any], ack: AsyncAck) -> None:
-        await open_modal(app.clients, body, await anywhere_modal(questions, body["user"]["id"]))
-        await ack()
-
-    @app.modal(modals.ASK_ABOUT, modals.ASK_ANYWHERE, *TASKS)
-    async def submitted(form: Submitted) -> None:
-        question = modals.submission_of(form.view)
-        if errors := await _submit(question, form.user, f"view:{form.view['id']}", questions):
+    async def _submitted(self, form: Submitted) -> None:
+        question, key = forms.submission_of(form.view), f"view:{form.view['id']}"
+        if errors := await _submit(question, form.user, key, self._app.questions):
             raise FormErrors(errors)
-
-    for callback in (modals.ASK_ABOUT, *TASKS):
-        app.bolt.message_shortcut(callback)(about_message)
-
-
-async def anywhere_modal(questions: QuestionIntake, user: str) -> Block:
-    """Return the form for a question from anywhere, or why the person may ask nowhere."""
-    try:
-        await questions.may_ask_somewhere(user)
-    except NotPermitted as refusal:
-        return modals.cannot_modal(None, str(refusal))
-    return modals.ask_anywhere_modal()
 
 
 def _about(body: dict[str, Any]) -> About:
@@ -88,7 +96,7 @@ def _about(body: dict[str, Any]) -> About:
 
 async def _refusal(about: About, user: str, task: Task | None, questions: QuestionIntake) -> str:
     """Return why the person cannot ask this there; "" if they can. Checked before the form opens."""
-    away = about.where == modals.MODAL_ONLY_ME
+    away = about.where == forms.MODAL_ONLY_ME
     try:
         await questions.may_ask(user, "" if away else about.channel)
     except NotPermitted as refusal:
@@ -107,10 +115,10 @@ async def _only_place(channel: str, questions: QuestionIntake) -> str:
     try:
         async with asyncio.timeout(_NAMING_SECONDS):
             if not await questions.is_in(channel):
-                return modals.MODAL_ONLY_ME
+                return forms.MODAL_ONLY_ME
     except (TimeoutError, SlackApiError, *TRANSPORT_ERRORS):  # checked again on submission
         return ""
-    return modals.MODAL_THREAD if channel.startswith("D") else ""
+    return forms.MODAL_THREAD if channel.startswith("D") else ""
 
 
 async def _shown(markup: str, questions: QuestionIntake) -> str:
@@ -131,15 +139,15 @@ async def _submit(
 ) -> dict[str, str]:
     """Ask the question of the form. Return its errors, by block id."""
     if not form.task and not clean(form.question):
-        return modals.question_error(words.EMPTY_QUESTION())
-    if form.about is None and form.where == modals.MODAL_CHANNEL and not form.channel:
-        return modals.place_error(form, words.CHOOSE_CHANNEL())
+        return forms.question_error(ui_words.EMPTY_QUESTION())
+    if form.about is None and form.where == forms.MODAL_CHANNEL and not form.channel:
+        return forms.place_error(form, words.CHOOSE_CHANNEL())
     try:
         await questions.ask(await _question(form, user, key, questions))
     except NotPermitted as refusal:
-        return modals.place_error(form, str(refusal))
+        return forms.place_error(form, str(refusal))
     except SlackApiError:
-        return modals.question_error(words.TRY_AGAIN())
+        return forms.question_error(ui_words.TRY_AGAIN())
     return {}
 
 
@@ -153,7 +161,7 @@ def _needs_no_thread(form: Submission) -> bool:
 
 async def _question(form: Submission, user: str, key: str, questions: QuestionIntake) -> Question:
     if form.about is None:
-        to_channel = form.where == modals.MODAL_CHANNEL and form.channel
+        to_channel = form.where == forms.MODAL_CHANNEL and form.channel
         return Question(
             entry=Entry.GLOBAL_SHORTCUT,
             user=user,
@@ -162,7 +170,7 @@ async def _question(form: Submission, user: str, key: str, questions: QuestionIn
             text=form.question,
             key=key,
         )
-    about, task, only_me = form.about, form.task, form.where == modals.MODAL_ONLY_ME
+    about, task, only_me = form.about, form.task, form.where == forms.MODAL_ONLY_ME
     elsewhere = only_me and _needs_no_thread(form) and not await questions.is_in(about.channel)
     channel = await questions.direct_channel(user) if elsewhere else about.channel
     return Question(

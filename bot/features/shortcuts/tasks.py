@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.core.answers import ActionItems, DraftReply, ThreadSummary, stored_name
-from bot.slack.ui import words
+from bot.features.shortcuts import words
 from bot.text.translation import Text
 
 

@@ -21,14 +21,15 @@ from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError, ToolDefinitionError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, RunStatus
-from bot.core.request import Entry, Request
+from bot.core.request import WORKFLOW, Entry, Request
+from bot.features.workflow_step import words
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.services.given_schema import given_model
-from bot.slack.edge.client import Clients, Identity, error_code
-from bot.slack.edge.people_and_channels import People
+from bot.slack.edge.client import Clients, error_code
 from bot.slack.edge.text import cap, clean
+from bot.slack.edge.workspaces import Slack
 from bot.slack.message.approval_cards import Cards
-from bot.slack.ui import words
+from bot.slack.ui import words as ui_words
 from bot.slack.ui.approval_kinds import WaitKinds
 from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
@@ -39,9 +40,6 @@ log = logging.getLogger(__name__)
 
 ANSWER_QUESTION = "answer_question"
 """The function's callback id in the manifest."""
-
-WORKFLOW = "workflow"
-"""The user and the channel of a request that a workflow makes."""
 
 _MOST = 3_000  # characters of one output, which later steps put into messages
 _SCHEMA_SECONDS = 2.0  # Slack waits three for the acknowledgement
@@ -57,7 +55,7 @@ async def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) 
     """Return the request of one execution of the step. Raises WrongInput."""
     question = cap(clean(str(inputs.get("question") or "")))
     if not question:
-        raise WrongInput(words.EMPTY_QUESTION())
+        raise WrongInput(ui_words.EMPTY_QUESTION())
     schema = await _schema(str(inputs.get("schema") or ""))
     return Request(
         entry=Entry.WORKFLOW_STEP,
@@ -91,15 +89,20 @@ async def _schema(text: str) -> dict[str, Any] | None:
     return dict(schema)
 
 
-def step_surfaces(
-    clients: Clients, identity: Identity, people: People, waits: WaitKinds
-) -> OpenSurface:
+def step_surface(slack: Slack, waits: WaitKinds) -> OpenSurface:
     """Return a function that opens the surface of a workflow step."""
 
     @asynccontextmanager
     async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[StepSurface]:
-        cards = Cards(request, post, clients=clients, identity=identity, people=people, waits=waits)
-        yield StepSurface(request, post, clients, cards)
+        cards = Cards(
+            request,
+            post,
+            clients=slack.clients,
+            identity=slack.identity,
+            people=slack.people,
+            waits=waits,
+        )
+        yield StepSurface(request, post, slack.clients, cards)
 
     return opened
 
@@ -158,7 +161,7 @@ async def fail(clients: Clients, execution: str, sentence: str) -> None:
     """End the execution with an error that Slack shows to people."""
     failpoint("step-returning")
     await clients.updates.functions_completeError(
-        function_execution_id=execution, error=sentence or words.FAILED()
+        function_execution_id=execution, error=sentence or ui_words.FAILED()
     )
     failpoint("step-returned")
 

@@ -6,13 +6,13 @@ The buttons that a feature puts under answers are `AnswerButton` in `bot.slack.u
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.request import Request
+from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
 from bot.slack.ui import words
@@ -47,6 +47,10 @@ class SlackPart:
         """Return the section of the feature in the part of the Home tab that only admins see."""
         return ()
 
+    async def question_form(self, user: str) -> Block | None:
+        """Return the form that `/ask` opens without a question."""
+        return None
+
     async def take_due(self, schedule: Schedule) -> bool:
         """Do what a schedule of the feature is for, as it is due. Return False for all others.
 
@@ -74,12 +78,22 @@ SlackPartFor = Callable[["SlackApp"], SlackPart]
 """Makes the part of one workspace."""
 
 
+def is_switched_off(request: Request, surfaces: Container[Entry]) -> bool:
+    """Return whether a request came in by a feature that alone can show its run, and is not there."""
+    return request.entry is Entry.WORKFLOW_STEP and request.entry not in surfaces
+
+
 async def tell_switched_off(clients: Clients, request: Request) -> None:
-    """Tell the person who started a job that nothing does it; nobody else sees that."""
+    """Tell whoever started a job or a step that nothing does it; nobody else sees that."""
     await load_catalogue(request.locale)
     with reader(request.locale):
         sentence = words.JOB_SWITCHED_OFF()
     try:
+        if request.entry is Entry.WORKFLOW_STEP:
+            await clients.updates.functions_completeError(
+                function_execution_id=request.thread, error=sentence
+            )
+            return
         await clients.writes.chat_postEphemeral(
             channel=request.channel, user=request.user, text=sentence
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -132,7 +132,6 @@ ANSWER_YES = "answer_input_yes"
 ANSWER_NO = "answer_input_no"
 OPEN_INPUT = "open_input"
 VISIT_PAGE = "visit_input_page"
-SHARE = "share_answer"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
 DETAILS = "run_details"
@@ -150,20 +149,30 @@ MAX_FOLLOW_UPS = 3
 class AnswerButton:
     """A button that a feature puts under answers. `value_of` returns what it carries under an answer,
     None where it is not there. One that `asks_again` goes when its question is deleted. `row` draws a
-    row of its own for the value, instead of a button beside the others."""
+    row of its own for the value, instead of a button beside the others. One that `leads` stands before
+    all others."""
 
     text: Text
     action: str
     value_of: Callable[[Outcome, Request], str | None]
     asks_again: bool = False
     row: Callable[[str], Block] | None = None
+    leads: bool = False
+
+    @property
+    def place(self) -> Literal["first", "beside", "below"]:
+        """Where the button stands: before or beside those of the bot, or in a row below them."""
+        return "below" if self.row else "first" if self.leads else "beside"
 
     def under(self, outcome: Outcome, request: Request) -> list[Block]:
         """Return the button under an answer, or its row, if it is there."""
         value = self.value_of(outcome, request)
         if not value:
             return []
-        return [self.row(value) if self.row else button(self.text(), self.action, value)]
+        if self.row:
+            return [self.row(value)]
+        style = {"style": "primary"} if self.leads else {}
+        return [button(self.text(), self.action, value) | style]
 
 
 class FollowUp(BaseModel):
@@ -240,18 +249,17 @@ def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
 def answer_buttons(
     request_id: str,
     details: RunDetails | None,
+    leading: Sequence[Block] = (),
     more: Sequence[Block] = (),
     *,
     again: bool,
-    share: bool,
 ) -> Block | None:
     """Return a row of buttons for an answer; None if it would be empty.
 
-    `share` adds a button that posts a private answer in the thread. `again` adds buttons that
-    answer again, as before or with more work. `more` are those of features. `details` adds one that
-    says what the run took.
+    `again` adds buttons that answer again, as before or with more work, and `details` one that says
+    what the run took. `leading` and `more` are those of features.
     """
-    elements = [{**button(words.SHARE(), SHARE, request_id), "style": "primary"}] if share else []
+    elements = [*leading]
     choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
     elements += [button(*each, request_id) for each in choices]
     elements += more

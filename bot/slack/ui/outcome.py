@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -265,24 +266,17 @@ def _answer_buttons(
     questions = [] if request.kept_private else _follow_ups(outcome)
     follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
     is_line = _is_plain_line(outcome)
-    is_draft = outcome.response_type == stored_name(DraftReply)  # to be posted by the person
+    placed = defaultdict[str, list[Block]](list)
+    for button in of_features:
+        placed[button.place] += button.under(outcome, request)
     row = answer_buttons(
         request.id,
         None if is_line else _details(outcome),
-        _of_features(of_features, outcome, request, in_rows=False),
+        placed["first"],
+        placed["beside"],
         again=known and not (outcome.changed or is_line),
-        share=request.private and not is_draft,
     )
-    rows = _of_features(of_features, outcome, request, in_rows=True)
-    return [_bare(block) for block in (follow_ups, row, *rows) if block]
-
-
-def _of_features(
-    buttons: Sequence[AnswerButton], outcome: Outcome, request: Request, *, in_rows: bool
-) -> list[Block]:
-    """Return the buttons of features under an answer, or those that have a row of their own."""
-    buttons = [button for button in buttons if (button.row is not None) is in_rows]
-    return [block for button in buttons for block in button.under(outcome, request)]
+    return [_bare(block) for block in (follow_ups, row, *placed["below"]) if block]
 
 
 def _follow_ups(outcome: Outcome) -> list[str]:

@@ -211,7 +211,6 @@ CHART_AS_TABLE = Text("Chart “{title}” in numbers:")
 CHART_ALT = Text("{kind} chart “{title}”.")
 CHART_KINDS = {"bar": Text("Bar"), "line": Text("Line"), "area": Text("Area"), "pie": Text("Pie")}
 
-SHARE = Text("Post it in the thread")
 ALONE = Text(":lock: Working on it. Only you will see the answer.")
 ALONE_AT = Text(":lock: Working on it. Only you will see the answer, at <{link}|this message>.")
 KEPT_PRIVATE = Text(
@@ -222,7 +221,6 @@ OWN_ACCOUNTS = Text("with {person}'s own {accounts}")
 YOUR_ACCOUNTS = Text("with your own {accounts}")
 ASKED_ALONE = Text("You asked: {question}")
 SHARED_BY = Text("{person} asked me this and shared my answer: {question}")
-CANNOT_SHARE = Text("I no longer have that answer. Please ask again.")
 NOTHING_RUNS = Text("Nothing is running here any more.")
 CANNOT_RETRY = Text("I no longer have that question. Please ask it again.")
 WAS_EDITED = Text("That question was edited. I am answering the new version.")
@@ -280,42 +278,14 @@ WHILE_WORKING = Text("While I work you see each step, and *Stop* stops me at onc
 
 ASKED = Text(" asked:")
 SCHEDULED = Text(" scheduled this:")
-ASK_TITLE = Text("Ask")
 FOLLOW_UP_TITLE = Text("Ask this?")
 ASK_SUBMIT = Text("Ask")
 CLOSE = Text("Cancel")
 CLOSE_ONLY = Text("Close")
-QUESTION_LABEL = Text("Your question")
-QUESTION_HINT = Text("Anything you would ask a colleague who can look things up")
-WHERE_LABEL = Text("Where should I answer?")
 IN_THREAD = Text("In the thread")
 ONLY_ME = Text("Only to me")
-ONLY_ME_WHERE = Text("Nobody else sees it. If the message has a thread, look there.")
-IN_DM = Text("In a direct message with you")
-IN_CHANNEL = Text("In a channel")
-CHANNEL_LABEL = Text("Which channel?")
 ABOUT = Text("About this message:")
-ABOUT_THREAD = Text("The thread of this message:")
-INSTRUCTION_LABEL = Text("Anything I should know?")
-SUMMARISE_TITLE = Text("Summarise thread")
-SUMMARISE_SUBMIT = Text("Summarise")
-SUMMARISE_HINT = Text("For example: only what concerns the budget")
-SUMMARISE_ASKED = Text("Summarise this thread.")
-EXTRACT_TITLE = Text("Extract action items")
-EXTRACT_SUBMIT = Text("Extract")
-EXTRACT_HINT = Text("For example: only what the sales team has to do")
-EXTRACT_ASKED = Text("List the action items of this thread.")
-DRAFT_TITLE = Text("Draft a reply")
-DRAFT_SUBMIT = Text("Draft")
-DRAFT_HINT = Text("For example: say no, kindly, and offer next week")
-DRAFT_ASKED = Text("Draft a reply to this message for me.")
-COSTLY_SCHEMA = Text(
-    "The input “JSON schema” takes too long to check. Make it simpler, or leave it empty for an "
-    "ordinary answer."
-)
-NO_JSON = Text("The input “JSON schema” is not valid JSON. Leave it empty for an ordinary answer.")
 EMPTY_QUESTION = Text("Please type a question.")
-CHOOSE_CHANNEL = Text("Please choose a channel, or let me answer in a direct message.")
 RAISE_HALF, RAISE_DOUBLE = Text("Raise budget by 50%"), Text("Double budget")
 RAISE_TITLE = Text("Raise this budget?")
 RAISE_TEXT = Text(
@@ -362,20 +332,10 @@ INVITE_HERE = Text(
 )
 ARCHIVED = Text("That channel is archived.")
 ANSWERED_DIRECTLY = Text("I am not in this conversation, so I am answering in our direct messages.")
-ANSWERED_AWAY = Text(
-    "I am not in this channel, so I am answering in our direct messages. For an answer in the "
-    "thread, invite me to the channel first."
-)
-BETWEEN_PEOPLE = Text(
-    "I can't read conversations between people, only the message you choose with “Ask about this…”."
-)
 CANNOT_ASK = Text("I can't take this question there: {reason}")
 NOT_YOUR_CHANNEL = Text("You are not in that channel.")
 MODAL_TOO_LATE = Text(
     "I was too slow: Slack lets me open a form for three seconds only. Please try again."
-)
-SHARING = Text(
-    "Posting it in the thread. If it is not there in two minutes, please press the button again."
 )
 TRY_AGAIN = Text("Slack did not accept that. Please try again.")
 WENT_WRONG = Text("Something went wrong on my side. Please try again.")

@@ -14,6 +14,7 @@ from bot.cli.operator import erase_lines
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features.evidence.modal import SHOW
+from bot.features.sharing.slack_part import SHARE
 from bot.mcp import McpServer
 from bot.slack.ui import buttons
 from bot.store import open_stores
@@ -158,7 +159,7 @@ async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> No
         assert "I answer Ben" in public
         assert "Waiting for Ben" not in public
         assert "Anna's secret plan" not in str(here.direct(BEN))
-        await here.click(BEN, buttons.SHARE)
+        await here.click(BEN, SHARE)
         await ws.until(lambda: "Ben's shopping list" in str(ws.messages(SALES, thread)))
         await ws.open_home(ADA)
         await ws.until(lambda: "Your accounts" in str(ws.home(ADA)))

@@ -14,10 +14,11 @@ from redis.asyncio import Redis
 from bot.core.answers import Table
 from bot.dev.model import Script, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.features.sharing import words
 from bot.features.sharing.sharing import AnswerSharing
-from bot.slack.ui import words
-from bot.slack.ui.buttons import RETRY, SHARE, STOP
-from bot.slack.ui.modals import ASK_ABOUT
+from bot.features.sharing.slack_part import SHARE
+from bot.features.shortcuts.forms import ASK_ABOUT
+from bot.slack.ui.buttons import RETRY, STOP
 from bot.store import open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent

@@ -20,6 +20,14 @@ from bot.features.feedback.instructions_form import Draft, instructions_form
 from bot.features.memories.home import memory_blocks
 from bot.features.schedules.home import all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
+from bot.features.shortcuts import forms
+from bot.features.shortcuts import words as shortcut_words
+from bot.features.shortcuts.forms import (
+    About,
+    ask_about_modal,
+    ask_anywhere_modal,
+    task_modal,
+)
 from bot.features.shortcuts.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
@@ -33,8 +41,7 @@ from bot.slack.intake.home.settings_forms import (
     reset_done,
 )
 from bot.slack.intake.home.view import AdminView, home_view, suggested_prompts
-from bot.slack.ui import buttons, modals, words
-from bot.slack.ui.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
+from bot.slack.ui import buttons, words
 from bot.slack.ui.outcome import render
 from bot.text.translation import reader
 from bot.toolkit import Memory, MemoryScope
@@ -59,7 +66,7 @@ async def opened(rig: Rig, user: str) -> dict[str, Any]:
 
 async def test_asking_about_a_message_is_answered_in_its_thread(rig):
     said = await rig.ws.say(BEN, GENERAL, "Numbers are <in>")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("what does he mean?", "thread"))
     [request] = rig.requests
@@ -73,7 +80,7 @@ async def test_asking_about_a_message_is_answered_in_its_thread(rig):
 
 async def test_asking_for_oneself_says_nothing_aloud(rig):
     said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("is he right?", "me"))
     [request] = rig.requests
@@ -85,7 +92,7 @@ async def test_what_is_said_aloud_holds_no_secret(rig):
     """Nor what it is about: the bot carries nobody's key to another place (reliability 11)."""
     key = f"xox{'b-123456789012'}-Ab3dE6gH1jK4mN7pQ0sT"
     said = await rig.ws.say(BEN, RANDOM, f"It is {key}")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=RANDOM, ts=said["ts"])
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=RANDOM, ts=said["ts"])
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values(f"Why does {key} fail?", "me"))
     [request] = await rig.ws.until(lambda: rig.requests)
@@ -105,7 +112,7 @@ async def test_a_modal_shows_the_message_as_people_read_it(rig):
     said = await rig.ws.say(
         BEN, GENERAL, f"<@{ADA}> & <https://a.example/x|this> *now* :truck: at 8:30:15"
     )
-    for callback in (modals.ASK_ABOUT, *TASKS):
+    for callback in (forms.ASK_ABOUT, *TASKS):
         await rig.ws.shortcut(ADA, callback, channel=GENERAL, ts=said["ts"])
         view = await opened(rig, ADA)
         assert (
@@ -116,7 +123,7 @@ async def test_a_modal_shows_the_message_as_people_read_it(rig):
 async def test_a_modal_shows_what_an_app_wrote_without_its_marks(rig):
     """Apps write Markdown, whose asterisks are nothing to read."""
     said = await rig.ws.say(BEN, GENERAL, "**West** leads.\n- 5 of 8", bot_id="B0OTHER001")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
     assert quoted_in(await opened(rig, ADA)) == "West leads. 5 of 8"
 
 
@@ -124,7 +131,7 @@ async def test_what_another_app_attached_can_be_asked_about(rig):
     """Alerts have no text of their own."""
     alert = [{"title": "Disk full", "text": "on db-1", "fallback": "x"}]
     said = await rig.ws.say(BEN, GENERAL, "", bot_id="B0OTHER001", attachments=alert)
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
     view = await opened(rig, ADA)
     assert quoted_in(view) == "Disk full on db-1"
     await rig.ws.submit(ADA, view["id"], {"question": {"question": "which host?"}})
@@ -141,7 +148,7 @@ async def test_a_modal_opens_in_time_when_names_are_slow(rig, monkeypatch):
 
     monkeypatch.setattr(rig.asking, "name", never)
     said = await rig.ws.say(BEN, GENERAL, f"<@{ADA}> look")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
     assert quoted_in(await opened(rig, ADA)) == f"@{ADA} look"
 
 
@@ -150,7 +157,7 @@ async def test_who_waited_too_long_for_a_modal_is_told(rig, channel):
     """Alone, where they acted; directly, where the bot is not. Slack itself says nothing of it."""
     rig.ws.trigger_lifetime = 0.0
     said = await rig.ws.say(BEN, channel, "Numbers are in")
-    await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=channel, ts=said["ts"])
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=channel, ts=said["ts"])
     place = GENERAL if channel == GENERAL else rig.direct(ADA)
     [told] = [m for m in rig.ws.messages(place, viewer=ADA) if m["text"] == words.MODAL_TOO_LATE()]
     assert bool(told.get("is_ephemeral")) == (channel == GENERAL)
@@ -186,7 +193,7 @@ async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("only the costs", "thread"))
     [request] = rig.requests
-    assert request.text == f"{words.SUMMARISE_ASKED()}\n\nonly the costs"
+    assert request.text == f"{shortcut_words.SUMMARISE_ASKED()}\n\nonly the costs"
     aloud = rig.ws.messages(GENERAL, said["ts"])[-1]
     assert aloud["ts"] == request.ts
     assert "only the costs" in str(aloud["blocks"])
@@ -195,9 +202,9 @@ async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
 @pytest.mark.parametrize(
     ("place", "note", "no_thread"),
     [
-        (RANDOM, words.ANSWERED_AWAY(), "Invite me"),
-        (FINANCE, words.ANSWERED_AWAY(), "Invite me"),
-        ("D0ADABEN01", words.ANSWERED_DIRECTLY(), words.BETWEEN_PEOPLE()),
+        (RANDOM, shortcut_words.ANSWERED_AWAY(), "Invite me"),
+        (FINANCE, shortcut_words.ANSWERED_AWAY(), "Invite me"),
+        ("D0ADABEN01", words.ANSWERED_DIRECTLY(), shortcut_words.BETWEEN_PEOPLE()),
     ],
 )
 async def test_a_message_is_asked_about_where_the_bot_is_not(rig, place, note, no_thread):
@@ -205,7 +212,7 @@ async def test_a_message_is_asked_about_where_the_bot_is_not(rig, place, note, n
     nothing else. What needs the thread is not offered; nobody is told to invite the bot to a
     conversation of two people."""
     said = await rig.ws.say(ADA, place, "Numbers are in")
-    for number, callback in enumerate((modals.ASK_ABOUT, DRAFT.callback), 1):
+    for number, callback in enumerate((forms.ASK_ABOUT, DRAFT.callback), 1):
         await rig.ws.shortcut(ADA, callback, channel=place, ts=said["ts"])
         view = await opened(rig, ADA)
         assert note in str(view["blocks"])
@@ -236,7 +243,7 @@ async def test_in_the_bots_direct_message_there_is_nobody_to_keep_it_from(rig):
 
 
 async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
-    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    await rig.ws.shortcut(ADA, forms.ASK_ANYWHERE)
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "me"))
     [request] = rig.requests
@@ -247,7 +254,7 @@ async def test_asking_from_anywhere_goes_to_the_direct_message(rig):
 
 
 async def test_asking_from_anywhere_may_go_to_a_channel(rig):
-    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    await rig.ws.shortcut(ADA, forms.ASK_ANYWHERE)
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("what is new?", "channel", GENERAL))
     [request] = rig.requests
@@ -259,14 +266,14 @@ async def test_asking_from_anywhere_may_go_to_a_channel(rig):
     ("values", "block", "says"),
     [
         (modal_values(" \u200b ", "me"), "question", words.EMPTY_QUESTION()),
-        (modal_values("hi", "channel"), "channel", words.CHOOSE_CHANNEL()),
+        (modal_values("hi", "channel"), "channel", shortcut_words.CHOOSE_CHANNEL()),
         (modal_values("hi", "channel", RANDOM), "channel", "Invite me"),
         (modal_values("hi", "channel", FINANCE), "channel", "Invite me"),
         (modal_values("hi", "channel", "C0ARCHIVE1"), "channel", words.ARCHIVED()),
     ],
 )
 async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):
-    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    await rig.ws.shortcut(ADA, forms.ASK_ANYWHERE)
     view = await opened(rig, ADA)
     answered = await rig.ws.submit(ADA, view["id"], values)
     assert says in answered["errors"][block]
@@ -276,7 +283,7 @@ async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):
 
 async def test_a_guest_who_may_ask_in_one_channel_is_told_no_for_the_others(ws):
     async with listening(ws, settings={GENERAL: ChannelSettings(allow_guests=True)}) as rig:
-        await ws.shortcut(GUS, modals.ASK_ANYWHERE)
+        await ws.shortcut(GUS, forms.ASK_ANYWHERE)
         view = await opened(rig, GUS)
         answered = await ws.submit(GUS, view["id"], modal_values("hi", "me"))
         assert "guests" in answered["errors"]["where"]
@@ -290,7 +297,7 @@ async def test_a_guest_fills_in_no_form_in_vain(rig, way):
         said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
         await rig.ws.shortcut(GUS, DRAFT.callback, channel=GENERAL, ts=said["ts"])
     elif way == "global":
-        await rig.ws.shortcut(GUS, modals.ASK_ANYWHERE)
+        await rig.ws.shortcut(GUS, forms.ASK_ANYWHERE)
     else:
         await rig.ws.command(GUS, GENERAL, "/ask", "")
     view = await opened(rig, GUS)
@@ -302,7 +309,7 @@ async def test_nobody_can_ask_into_a_channel_they_are_not_in(rig):
     """A forged payload names a channel that the person cannot see; the bot is in it."""
     rig.ws.channels[FINANCE].members.append(rig.ws.bot_user_id)
     chloe = "U0CHLOE001"
-    await rig.ws.shortcut(chloe, modals.ASK_ANYWHERE)
+    await rig.ws.shortcut(chloe, forms.ASK_ANYWHERE)
     view = await opened(rig, chloe)
     answered = await rig.ws.submit(chloe, view["id"], modal_values("hi", "channel", FINANCE))
     with reader("fr-FR"):  # hers (U9)
@@ -311,7 +318,7 @@ async def test_nobody_can_ask_into_a_channel_they_are_not_in(rig):
 
 
 async def test_a_modal_sent_twice_asks_once(rig):
-    await rig.ws.shortcut(ADA, modals.ASK_ANYWHERE)
+    await rig.ws.shortcut(ADA, forms.ASK_ANYWHERE)
     view = await opened(rig, ADA)
     payload = modal_values("twice?", "channel", GENERAL)
     await rig.ws.submit(ADA, view["id"], payload)
@@ -331,7 +338,7 @@ async def test_the_command_asks_in_its_channel(rig):
 
 async def test_the_command_without_a_question_opens_the_modal(rig):
     await rig.ws.command(ADA, GENERAL, "/ask", "  ")
-    assert (await opened(rig, ADA))["callback_id"] == modals.ASK_ANYWHERE
+    assert (await opened(rig, ADA))["callback_id"] == forms.ASK_ANYWHERE
 
 
 async def test_the_command_helps_whoever_asks_for_help(rig):

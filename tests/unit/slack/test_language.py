@@ -6,8 +6,12 @@ import json
 
 from bot.core.approvals import digest
 from bot.dev.workspace import ADA, BEN, CHLOE
-from bot.slack.ui import approval_words, home_words, modals, words
-from bot.slack.ui.approval import Shown
+from bot.features.shortcuts import forms
+from bot.features.shortcuts import words as shortcut_words
+from bot.slack.ui import approval_words, home_words, words
+from bot.slack.ui.approval import (
+    Shown,
+)
 from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from bot.text.translation import Text, reader
@@ -71,9 +75,9 @@ async def test_who_asks_while_nothing_can_be_kept_is_told_in_their_language(rig:
 
 async def test_a_form_is_in_the_language_of_who_opens_it(rig: Rig) -> None:
     """Whoever opened one just before."""
-    french_label = french(words.WHERE_LABEL)
-    for user, label in ((CHLOE, french_label), (BEN, words.WHERE_LABEL())):
-        await rig.ws.shortcut(user, modals.ASK_ANYWHERE)
+    french_label = french(shortcut_words.WHERE_LABEL)
+    for user, label in ((CHLOE, french_label), (BEN, shortcut_words.WHERE_LABEL())):
+        await rig.ws.shortcut(user, forms.ASK_ANYWHERE)
         [view] = await rig.ws.until(lambda: rig.ws.views(user))  # noqa: B023 - awaited at once
         assert label in json.dumps(view, ensure_ascii=False)
 

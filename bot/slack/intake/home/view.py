@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.core.budgets import Budget, Pause
-from bot.features.workflow_step.step import WORKFLOW
+from bot.core.request import WORKFLOW
 from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from bot.features.sharing import slack_part as sharing
-from bot.features.shortcuts import slack_part as shortcuts
-from bot.features.workflow_step import slack_part as functions
 from bot.slack.intake import answer_buttons, decisions, edits, intake, stop
 from bot.slack.intake.home import settings_forms
 from bot.slack.intake.home.publish import HomeTab
@@ -19,10 +16,7 @@ def register(app: SlackApp, home_tab: HomeTab) -> None:
     stop.register(app)
     answer_buttons.register(app)
     decisions.register(app)
-    shortcuts.register(app, home_tab.preferences)
     commands.register(app, home_tab.admin)
-    functions.register(app)
-    sharing.register(app)
     home.register(app, home_tab)
     administration.register(app, home_tab.admin)
     settings_forms.register(app, home_tab)

@@ -9,7 +9,6 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
-from bot.features.shortcuts.slack_part import anywhere_modal
 from bot.slack.edge.text import mentions_from, one_line, question_from
 from bot.slack.intake.home.admin import Admin
 from bot.slack.intake.press import open_modal
@@ -17,6 +16,7 @@ from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import words
 from bot.slack.ui.links import escape_mrkdwn
+from bot.slack.ui.parts import Block
 from bot.text.mentions import Mention
 
 ASK = "/ask"
@@ -29,7 +29,7 @@ _ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # most likely a mistyp
 def register(app: SlackApp, admin: Admin) -> None:
     """Listen to the command.
 
-    Without a question it opens the modal; `help` shows the person what can be asked; `admin …` is
+    Without a question it opens the form of a feature, if one has it; `help` shows the person what can be asked; `admin …` is
     for admins.
     """
     identity, questions = app.identity, app.questions
@@ -39,9 +39,8 @@ def register(app: SlackApp, admin: Admin) -> None:
     async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
         typed = _LABEL.sub(r"<\1>", str(command.get("text") or ""))
         text = await question_from(typed, bot=identity.user, name_of=questions.name)
-        if not text:
-            view = await anywhere_modal(questions, command["user_id"])
-            await open_modal(app.clients, command, view)
+        if not text and (form := await question_form(command["user_id"])):
+            await open_modal(app.clients, command, form)
             await ack()
             return
         try:
@@ -53,10 +52,14 @@ def register(app: SlackApp, admin: Admin) -> None:
                 reply = words.INVITE_HERE(name=identity.name, question=_typed(text))
         await ack(reply)
 
+    async def question_form(user: str) -> Block | None:
+        forms = [await part.question_form(user) for part in app.parts]
+        return next(filter(None, forms), None)
+
     async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
         """Carry out the command. Return the reply that only the person sees; "" for none."""
         user, channel = command["user_id"], command["channel_id"]
-        if text.lower().strip(" ?!") == HELP:
+        if text.lower().strip(" ?!") in ("", HELP):
             return f"{words.help_text(identity.name)}\n\n{words.ASK_COMMAND()}"
         if order := orders.get(" ".join(text.lower().split())):
             return await order(user)

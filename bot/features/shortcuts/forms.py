@@ -1,4 +1,4 @@
-"""Modals for questions, and parsing of their submissions."""
+"""Forms for questions and tasks, and parsing of their submissions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.core.errors import MalformedPayload
 from bot.core.request import FileRef
+from bot.features.shortcuts import words
 from bot.features.shortcuts.tasks import TASKS, Task
 from bot.slack.edge.payloads import chosen, element
-from bot.slack.ui import words
+from bot.slack.ui import words as ui_words
 from bot.slack.ui.blocks import Block, notice_modal, shortened, text_object
 from bot.slack.ui.parts import context
 
@@ -66,13 +67,13 @@ def ask_about_modal(about: About, shown: str, *, only_me: bool = False) -> Block
 
     The person chooses who sees the answer; with `only_me` the default is nobody else.
     """
-    blocks = [*_quote(words.ABOUT(), shown), _question(), *_audience(about, only_me)]
+    blocks = [*_quote(ui_words.ABOUT(), shown), _question(), *_audience(about, only_me)]
     return _modal(ASK_ABOUT, blocks, _metadata(about))
 
 
 def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -> Block:
     """Return the modal of a task, with optional instructions and the choice who sees the result."""
-    label = words.ABOUT() if task.about_message else words.ABOUT_THREAD()
+    label = ui_words.ABOUT() if task.about_message else words.ABOUT_THREAD()
     audience = _audience(about, only_me or task.for_oneself)
     blocks = [*_quote(label, shown), _instruction(task.hint()), *audience]
     modal = _modal(task.callback, blocks, _metadata(about))
@@ -124,11 +125,11 @@ def _audience(about: About, only_me: bool) -> list[Block]:
     """Return the choice who sees the answer, or a note where there is no choice."""
     if about.where == MODAL_ONLY_ME:
         direct = about.channel.startswith("D")
-        return [context(words.ANSWERED_DIRECTLY() if direct else words.ANSWERED_AWAY()).block]
+        return [context(ui_words.ANSWERED_DIRECTLY() if direct else words.ANSWERED_AWAY()).block]
     if about.where:
         return []  # nobody else reads it there
-    alone = (words.ONLY_ME(), MODAL_ONLY_ME, words.ONLY_ME_WHERE())
-    shared = (words.IN_THREAD(), MODAL_THREAD, "")
+    alone = (ui_words.ONLY_ME(), MODAL_ONLY_ME, words.ONLY_ME_WHERE())
+    shared = (ui_words.IN_THREAD(), MODAL_THREAD, "")
     return [_choice(alone, shared) if only_me else _choice(shared, alone)]
 
 
@@ -150,8 +151,8 @@ def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
         "type": "modal",
         "callback_id": callback,
         "title": text_object(words.ASK_TITLE()),
-        "submit": text_object(words.ASK_SUBMIT()),
-        "close": text_object(words.CLOSE()),
+        "submit": text_object(ui_words.ASK_SUBMIT()),
+        "close": text_object(ui_words.CLOSE()),
         "blocks": blocks,
     }
     return view | ({"private_metadata": metadata} if metadata else {})
