@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import RepeatReason
+from bot.features.feedback.feature import THUMBS
 from bot.runs.outcomes import explain
 from bot.slack.ui import words
 from bot.slack.ui.buttons import DETAILS, RunDetails, details_modal
@@ -25,7 +26,7 @@ def kinds(rendered: Rendered) -> list[str]:
 
 
 def test_an_answer_reads_from_its_summary_to_what_it_took():
-    rendered = render(outcome(), REQUEST)
+    rendered = render(outcome(), REQUEST, [THUMBS])
     accept_all(rendered)
     assert len(rendered.parts) == 1
     blocks = rendered.parts[0].blocks
@@ -104,7 +105,7 @@ def test_a_courtesy_is_a_line_with_thumbs_and_a_short_footer(text, confidence):
         update={"summary": "You are welcome.", "confidence": confidence}
     )
     asked = REQUEST.model_copy(update={"text": text})
-    rendered = render(outcome(line, totals=ONE_TURN), asked)
+    rendered = render(outcome(line, totals=ONE_TURN), asked, [THUMBS])
     accept_all(rendered)
     assert kinds(rendered) == ["markdown", "context_actions", "context"]
     assert rendered.parts[0].blocks[-1]["elements"][0]["text"] == "gpt-5 · 1.0 s · $0.0010"
@@ -130,7 +131,7 @@ def test_a_short_question_keeps_its_buttons(changes, totals):
     if changes.get("summary") == "About 68 million.":
         totals = ONE_TURN.model_copy(update={"tool_calls": 1})
     result = NOTHING_BESIDE.model_copy(update={"summary": "Rising."} | changes)
-    rendered = render(outcome(result, totals=totals), asked)
+    rendered = render(outcome(result, totals=totals), asked, [THUMBS])
     accept_all(rendered)
     rows = [block for part in rendered.parts for block in part.blocks if block["type"] == "actions"]
     labels = [each["text"]["text"] for each in rows[-1]["elements"]]

@@ -117,7 +117,7 @@ def test_action_items_are_a_table_whose_tasks_lead_to_their_messages():
 
 def test_without_action_items_there_is_no_table():
     assert kinds(drawn(ActionItems(summary="None.", items=[], gaps=[]))) == [
-        "markdown", "actions", "context_actions", "context",
+        "markdown", "actions", "context",
     ]  # fmt: skip
 
 

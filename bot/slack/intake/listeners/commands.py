@@ -15,8 +15,8 @@ from bot.slack.intake.press import open_modal
 from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import words
+from bot.slack.ui.blocks import Block
 from bot.slack.ui.links import escape_mrkdwn
-from bot.slack.ui.parts import Block
 from bot.text.mentions import Mention
 
 ASK = "/ask"
