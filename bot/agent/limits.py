@@ -14,6 +14,7 @@ from bot.core.outcome import StopReason
 
 if TYPE_CHECKING:
     from bot.agent.state import LoopState
+    from bot.core.chain import Usage
 
 
 class Limits(BaseModel):
@@ -78,11 +79,9 @@ def gauge(state: LoopState, limits: Limits, *, elapsed: float) -> Gauge:
     )
 
 
-def usage_ratio(state: LoopState, window: int) -> float:
-    """Return the share of the model's input limit that the chain fills (1 is all of it)."""
-    if not window:
-        return 0.0
-    return (state.last_usage.input_tokens + state.last_usage.output_tokens) / window
+def usage_ratio(usage: Usage, window: int) -> float:
+    """Return the share of the model's input limit that the chain fills after a response (1 is all)."""
+    return (usage.input_tokens + usage.output_tokens) / window if window else 0.0
 
 
 def tripped(used: Gauge, state: LoopState, limits: Limits, *, is_full: bool) -> StopReason | None:

@@ -56,7 +56,9 @@ class Phases:
 
     def context_action(self, state: LoopState) -> ContextAction:
         """Return what to do about the context before the next call."""
-        return context_action(usage_ratio(state, self.window_size(state)), state, self.deps.limits)
+        return context_action(
+            usage_ratio(state.last_usage, self.window_size(state)), state, self.deps.limits
+        )
 
     def offers_restart(self, state: LoopState) -> bool:
         """Return whether the next request lets the model begin a fresh chain."""
@@ -159,7 +161,7 @@ class Phases:
         if self.deps.interrupt.requested:  # a stop that comes while the result is judged wins
             verdicts = tuple(cancelled_result(output) for output in outputs)
         spent = self.spend(state, usage)
-        return spent.replace(**changes), verdicts
+        return spent.replace(**changes) if changes else spent, verdicts
 
     def _dispatch(self, state: LoopState) -> Dispatch:
         limits, window, response = (
@@ -170,7 +172,7 @@ class Phases:
         calls = len(response.calls)
         asked = min(calls, limits.calls_per_turn)
         answers = calls * estimated_tokens(NOT_RUN)  # one for each call, though it is not run
-        ratio = usage_ratio(state, window)
+        ratio = usage_ratio(state.last_usage, window)
         most, room = room_for_calls(limits.tool_output, window, ratio, asked, answers)
         tools = self.tools(state, restart=state.checkpoint_offered)
         return Dispatch(
@@ -186,7 +188,7 @@ class Phases:
         """Return `state` with the usage, turn and calls of `response`."""
         counted, window = self.spend(state, response.billed), self.window_size(state)
         called = sum(call["name"] != COMPLETE for call in response.calls)
-        ratio = usage_ratio(state.replace(last_usage=response.usage), window)
+        ratio = usage_ratio(response.usage, window)
         return counted.go(
             state.transition,
             turn=state.turn + 1,
@@ -302,7 +304,7 @@ class Phases:
 
     def _context(self, state: LoopState, response_id: str, room: Room) -> RequestContext:
         limits, window = self.deps.limits, self.window_size(state)
-        ratio = usage_ratio(state, window)
+        ratio = usage_ratio(state.last_usage, window)
         return replace(
             self.deps.context,
             max_response_size=room.characters,

@@ -50,6 +50,8 @@ class SharedBudget:
 
     def with_children(self, state: LoopState) -> LoopState:
         """Return `state` with the usage, cost and calls of its sub-agents."""
+        if not self._children:
+            return state
         usage, cost, calls = state.usage, state.cost, state.tool_calls
         for child in self._children.values():
             usage, calls = usage + child.usage, calls + child.tool_calls

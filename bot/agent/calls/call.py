@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -177,7 +178,8 @@ class Calls:
             if approved.by or approved.answers:
                 context = replace(context, approved_by=approved.by, answers=approved.answers)
             with bound_request(context):
-                return await self._run_shown(call, tool, arguments, title, veto, events)
+                made = _Call(self, call["call_id"], tool, arguments, title, events)
+                return await made.make(veto)
 
     async def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
         output = await acquire(call, self.toolbox.catalogue, self.toolbox.services, self.context)
@@ -193,7 +195,7 @@ class Calls:
     ) -> tuple[BaseModel, str | Approved | Undecided]:
         """Return the arguments to make the call with, and whether it may be made, or why not. Sensitive
         calls need an explicit approval."""
-        if self._is_rehearsed(tool):
+        if self.is_rehearsed(tool):
             return arguments, Approved()
         arguments, permission = await self.hooks.before_tool(tool, arguments)
         if permission is None and tool.sensitive:
@@ -201,113 +203,8 @@ class Calls:
             return arguments, why
         return arguments, Approved() if permission is None else permission
 
-    async def _run_shown(
-        self,
-        call: Item,
-        tool: Tool,
-        arguments: BaseModel,
-        title: str,
-        veto: str | None,
-        events: CallEvents,
-    ) -> CallOutput | None:
-        """Make a call, with the events that show it to people.
-
-        Return None while it waits for one.
-        """
-        call_id = call["call_id"]
-        call_digest = digest(tool.name, canonical(arguments))
-        events.put_nowait(ToolStarted(call_id, tool.name, title, call_digest))
-        output: CallOutput | None
-        if veto is not None:
-            output = CallOutput(call_id, tool.name, veto, ok=False, refused=True)
-        elif self._is_rehearsed(tool):
-            output = _rehearsed(call_id, tool, arguments, title)
-        else:
-            if tool.mutates:
-                events.put_nowait(Intent(call_id))
-                await events.join()  # until the intent is kept
-                failpoint("change-intended")
-            parent = ParentRun(call_id, self.pool, events.put_nowait)
-            output = await self._run(tool, arguments, parent)
-            if output is None and tool.mutates:
-                events.put_nowait(Intent(call_id, is_made=False))
-                await events.join()  # until that is kept
-        if output is None:
-            return None
-        personal = self.context.is_personal and not output.refused
-        return replace(output, title=title, personal=personal)
-
-    async def _run(self, tool: Tool, arguments: BaseModel, parent: ParentRun) -> CallOutput | None:
-        """Return the output of the call; None while it waits for a person."""
-        call_id = parent.call_id
-        try:
-            result, links = await self._run_with_hooks(tool, arguments, parent)
-        except PersonNeeded as needed:
-            refused = await self.asker.wait_for(tool, needed.ask)
-            if isinstance(refused, Undecided):
-                return None
-            return CallOutput(call_id, tool.name, refused, ok=False, refused=True)
-        except ToolError as error:
-            output = await _plain_however_long(str(error))
-            return CallOutput(call_id, tool.name, output, ok=False, mark=mark_for(tool))
-        except ToolTimeout:
-            advice = OUTCOME_UNKNOWN if tool.mutates else "Ask it for less, or go on without."
-            text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
-            return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
-        except Exception as error:
-            # A bug of ours, so the log gets its trace; the model only learns that it failed.
-            log.exception("tool failed", extra={"tool": tool.name, "call_id": call_id})
-            advice = OUTCOME_UNKNOWN if tool.mutates else "Trying again may not help."
-            text = f"{tool.name} failed ({type(error).__name__}). {advice}"
-            return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
-        content = result.content
-        if tool.calculates and content.startswith(_RESULT):
-            content += f"\nhandle: {_figure_handle(current_request().idempotency_key)}"
-        return CallOutput(
-            call_id,
-            tool.name,
-            content,
-            links=links,
-            mark=mark_for(tool),
-            note=result.note,
-            record=_record(call_id, tool, result),
-        )
-
-    async def _run_with_hooks(
-        self, tool: Tool, arguments: BaseModel, parent: ParentRun
-    ) -> tuple[ToolResult, tuple[str, ...]]:
-        """Run the tool. Return its result, with the additions of hooks, and the addresses in it that may
-        be linked to. Raises ToolError, ToolTimeout, and what the tool raises."""
-        failpoint("tool-running")
-
-        def tell(text: str, share: float | None) -> None:
-            parent.tell(ToolProgress(parent.call_id, tool.name, text, share))
-
-        def tell_retry(retry: Retry) -> None:
-            parent.tell(
-                ToolRetried(parent.call_id, tool.name, retry.attempt, retry.error, retry.pause)
-            )
-
-        services = {**self.toolbox.services, ParentRun: parent}
-
-        async def ask(needed: Ask) -> Decision:
-            def tell_asked(answered: bool) -> None:
-                parent.tell(PersonAsked(parent.call_id, answered))
-
-            return await self.asker.ask(tool, needed, tell_asked)
-
-        with paced_progress(tell), bound_asking(ask):
-            result = await tool.run(arguments, services, tell_retry)
-        failpoint("tool-ran")
-        result = replace(result, sources=tuple(map(_plain_source, result.sources)))
-        content, unlinked = result.content, result.addresses
-        with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
-            content, unlinked = await self.hooks.after_tool(tool, arguments, result)
-        urls = (source.url for source in result.sources if source.url)
-        links = tuple(url for url in urls if url not in unlinked)
-        return replace(result, content=await _plain_however_long(content)), links
-
-    def _is_rehearsed(self, tool: Tool) -> bool:
+    def is_rehearsed(self, tool: Tool) -> bool:
+        """Return whether a call of the tool is left out of a dry run."""
         return tool.mutates and self.context.dry_run
 
     def _names(self) -> str:
@@ -338,6 +235,125 @@ class Calls:
                 "Correct them and call it again."
             ) from None
         return tool, given
+
+
+@dataclass(slots=True)
+class _Call:
+    """A valid call of `tool`, in the context that it runs in. `title` is its one line for people."""
+
+    calls: Calls
+    call_id: str
+    tool: Tool
+    arguments: BaseModel
+    title: str
+    events: CallEvents
+
+    async def make(self, veto: str | None) -> CallOutput | None:
+        """Make the call unless there is a veto, with the events that show it to people. Return None
+        while it waits for one."""
+        call_digest = digest(self.tool.name, canonical(self.arguments))
+        self.events.put_nowait(ToolStarted(self.call_id, self.tool.name, self.title, call_digest))
+        if veto is not None:
+            return self._output(veto, ok=False, refused=True)
+        if self.calls.is_rehearsed(self.tool):
+            return self._rehearsed()
+        if not self.tool.mutates:
+            return await self._answer()
+        await self._save_intent(is_made=True)
+        failpoint("change-intended")
+        output = await self._answer()
+        if output is None:
+            await self._save_intent(is_made=False)
+        return output
+
+    def _output(self, text: str, **facts: Any) -> CallOutput:
+        personal = self.calls.context.is_personal and not facts.get("refused")
+        return CallOutput(
+            self.call_id, self.tool.name, text, title=self.title, personal=personal, **facts
+        )
+
+    def _rehearsed(self) -> CallOutput:
+        """Say what the call would have done that a dry run leaves out."""
+        tool, arguments = self.tool, self.arguments
+        left_out = Rehearsal(
+            tool=tool.name, title=self.title, arguments=from_json(canonical(arguments))
+        )
+        text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
+        return self._output(_plain(text), rehearsed=left_out)
+
+    async def _save_intent(self, *, is_made: bool) -> None:
+        self.events.put_nowait(Intent(self.call_id, is_made))
+        await self.events.join()
+
+    async def _answer(self) -> CallOutput | None:
+        """Run the tool. Return the output of the call; None while it waits for a person."""
+        tool = self.tool
+        try:
+            return await self._output_of(await self._run())
+        except PersonNeeded as needed:
+            refused = await self.calls.asker.wait_for(tool, needed.ask)
+            if isinstance(refused, Undecided):
+                return None
+            return self._output(refused, ok=False, refused=True)
+        except ToolError as error:
+            text = await _plain_however_long(str(error))
+            return self._output(text, ok=False, mark=mark_for(tool))
+        except ToolTimeout:
+            why = f"{tool.name} was stopped after {tool.timeout:g} s."
+            return self._failed(why, "Ask it for less, or go on without.")
+        except Exception as error:
+            # A bug of ours, so the log gets its trace; the model only learns that it failed.
+            log.exception("tool failed", extra={"tool": tool.name, "call_id": self.call_id})
+            why = f"{tool.name} failed ({type(error).__name__})."
+            return self._failed(why, "Trying again may not help.")
+
+    def _failed(self, why: str, advice: str) -> CallOutput:
+        is_unknown = self.tool.mutates
+        text = f"{why} {OUTCOME_UNKNOWN if is_unknown else advice}"
+        return self._output(text, ok=False, unknown=is_unknown)
+
+    async def _run(self) -> ToolResult:
+        """Run the tool. Raises ToolError, ToolTimeout, and what the tool raises."""
+        failpoint("tool-running")
+        parent = ParentRun(self.call_id, self.calls.pool, self.events.put_nowait)
+        services = {**self.calls.toolbox.services, ParentRun: parent}
+        with paced_progress(self._tell_progress), bound_asking(self._ask):
+            result = await self.tool.run(self.arguments, services, self._tell_retry)
+        failpoint("tool-ran")
+        return result
+
+    def _tell_progress(self, text: str, share: float | None) -> None:
+        self.events.put_nowait(ToolProgress(self.call_id, self.tool.name, text, share))
+
+    def _tell_retry(self, retry: Retry) -> None:
+        name, facts = self.tool.name, (retry.attempt, retry.error, retry.pause)
+        self.events.put_nowait(ToolRetried(self.call_id, name, *facts))
+
+    async def _ask(self, needed: Ask) -> Decision:
+        def tell_asked(answered: bool) -> None:
+            self.events.put_nowait(PersonAsked(self.call_id, answered))
+
+        return await self.calls.asker.ask(self.tool, needed, tell_asked)
+
+    async def _output_of(self, result: ToolResult) -> CallOutput:
+        """Return a result as the output, with the additions of hooks."""
+        tool = self.tool
+        if result.sources:
+            result = replace(result, sources=tuple(map(_plain_source, result.sources)))
+        content, unlinked = result.content, result.addresses
+        with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
+            content, unlinked = await self.calls.hooks.after_tool(tool, self.arguments, result)
+        content = await _plain_however_long(content)
+        if tool.calculates and content.startswith(_RESULT):
+            content += f"\nhandle: {_figure_handle(current_request().idempotency_key)}"
+        urls = (source.url for source in result.sources if source.url)
+        return self._output(
+            content,
+            links=tuple(url for url in urls if url not in unlinked),
+            mark=mark_for(tool),
+            note=result.note,
+            record=_record(self.call_id, tool, result),
+        )
 
 
 def _figure_handle(key: str) -> str:
@@ -394,13 +410,6 @@ def begun(output: CallOutput, *, known: bool = True) -> ToolStarted:
 def shown_refusal(output: CallOutput, *, known: bool = True) -> tuple[ToolStarted, ToolEnded]:
     """Return the events of a call that was not made: it is seen like any other."""
     return begun(output, known=known), ended(output, known=known)
-
-
-def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> CallOutput:
-    """Say what a call would have done that a dry run leaves out."""
-    left_out = Rehearsal(tool=tool.name, title=title, arguments=from_json(canonical(arguments)))
-    text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
-    return CallOutput(call_id, tool.name, _plain(text), rehearsed=left_out)
 
 
 def _plain_source(source: Source) -> Source:

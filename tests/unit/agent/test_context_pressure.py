@@ -69,5 +69,5 @@ async def test_the_gauge_is_the_tokens_in_the_chain_by_the_models_window(window:
     async with bench(lambda _: finish(ANSWER), window=window) as place:
         ended = await place.run()
     counted = place.api.responses[place.api.requests[0].response_id or ""].response["usage"]
-    assert usage_ratio(ended.state, window) == counted["total_tokens"] / window
-    assert usage_ratio(LoopState(), 0) == 0.0
+    assert usage_ratio(ended.state.last_usage, window) == counted["total_tokens"] / window
+    assert usage_ratio(LoopState().last_usage, 0) == 0.0
