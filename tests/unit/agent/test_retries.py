@@ -156,7 +156,7 @@ async def test_operators_and_people_see_each_attempt(caplog: pytest.LogCaptureFi
     assert (event.tool, event.attempt, event.error) == ("ask", 1, "ConnectionError")
     assert list(place.outputs().values()) == ["Answered."]
     with caplog.at_level("INFO"):
-        Narrator(place.parts.context.request, "run_1").log(event)
+        Narrator(place.parts.context.request, "run_1").on_event(event)
     [line] = [each.getMessage() for each in caplog.records if each.name == "bot.run"]
     assert "ask · attempt 1 failed (ConnectionError), next in 0.0 s" in line
     assert "Ada" not in line
