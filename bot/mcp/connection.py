@@ -47,8 +47,16 @@ from bot.mcp.doors import (
 )
 from bot.mcp.listing import Listing, list_tools
 from bot.mcp.pins import ToolFacts
-from bot.mcp.refusals import Refused, describe_error, first_error, refusal, shorten
-from bot.mcp.transports import http, statuses, stdio
+from bot.mcp.transports import (
+    Refused,
+    describe_error,
+    first_error,
+    http,
+    refusal,
+    shorten,
+    statuses,
+    stdio,
+)
 from bot.toolkit.progress import current_progress
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from mcp.types import Tool
 
 from bot.mcp.config import McpServer
 from bot.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
-from bot.mcp.refusals import first_error
+from bot.mcp.transports import first_error
 from bot.text.invisible_text import without_invisible
 
 log = logging.getLogger(__name__)

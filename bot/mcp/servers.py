@@ -352,7 +352,7 @@ class McpServers:
                 return await self._pinned_status(name)
             error = await personal.issuer_error(name)
             return replace(await self._pinned_status(name), error=error)
-        from bot.mcp.refusals import describe_error, first_error
+        from bot.mcp.transports import describe_error, first_error
 
         error = ""
         try:

@@ -7,7 +7,7 @@ import asyncio
 import json
 import logging
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -22,8 +22,10 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCRequest, jsonrpc_message_adapter
+from pydantic import ValidationError
 from typing_extensions import override
 
+from bot.core.errors import ToolError
 from bot.library.isolated.process_group import process_group
 
 log = logging.getLogger(__name__)
@@ -261,3 +263,42 @@ class _BoundedBody(httpx2.AsyncByteStream):
     @override
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+_MAX_WORDS = 2_000  # characters of a server's own words
+
+
+class Refused(ToolError):
+    """The server refused the bot's credentials before it did anything."""
+
+
+def refusal(statuses: Sequence[int]) -> str:
+    """Return a sentence if the server refused the bot with one of these HTTP statuses; "" otherwise."""
+    if 401 in statuses:
+        return "wants you to sign in (401): its entry in bot.toml needs valid `headers`"
+    if 403 in statuses:
+        return "does not let the bot in (403): the account in its `headers` has no right to it"
+    return ""
+
+
+def first_error(error: BaseException) -> BaseException:
+    """Return the first error inside exception groups, which anyio uses."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def describe_error(error: BaseException) -> str:
+    """Describe the first error without data from the server: a response that cannot be parsed may
+    hold anybody's data."""
+    error = first_error(error)
+    if isinstance(error, ValidationError):
+        return f"its answer does not fit the protocol ({error.title})"
+    if isinstance(error, FileNotFoundError):
+        return f"there is no program {error.filename}"
+    return shorten(f"{type(error).__name__}: {error}")
+
+
+def shorten(text: str) -> str:
+    """Return a server's own words, cut to a length that people can read."""
+    return text if len(text) <= _MAX_WORDS else f"{text[:_MAX_WORDS]}…"

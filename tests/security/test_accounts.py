@@ -23,8 +23,8 @@ from bot.features.accounts.account import (
     Outcome,
     Whom,
 )
+from bot.features.accounts.oauth.discovery import IssuerPins
 from bot.features.accounts.oauth.guard import AddressRefused, Guard, NoAnswer
-from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.records import digest_of
 from bot.features.accounts.store import AccountStore
 from bot.store import Stores

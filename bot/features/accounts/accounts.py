@@ -9,18 +9,16 @@ from urllib.parse import urlsplit
 
 from bot.core.errors import CorruptValue
 from bot.features.accounts.account import AccountOwner, AccountProblem, AccountState, AccountView
-from bot.features.accounts.change_outbox import ChangeOutbox
-from bot.features.accounts.ending import Ending
+from bot.features.accounts.ending import ChangeOutbox, Ending, Revocations
 from bot.features.accounts.oauth.access import AccountAccess
 from bot.features.accounts.oauth.addresses import PublicAddress
 from bot.features.accounts.oauth.clients import Clients, client_document
 from bot.features.accounts.oauth.connecting import Connecting
+from bot.features.accounts.oauth.discovery import IssuerPins
 from bot.features.accounts.oauth.flow import ConnectFlow
 from bot.features.accounts.oauth.guard import Guard
-from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.records import AccountRecord
-from bot.features.accounts.revocations import Revocations
-from bot.features.accounts.storage import AccountStorage
+from bot.features.accounts.store import AccountStore
 from bot.mcp.config import McpServer, label_of
 from bot.mcp.pins import Pins
 
@@ -44,7 +42,7 @@ class Accounts:
     def __init__(
         self,
         servers: Mapping[str, McpServer],
-        storage: AccountStorage,
+        storage: AccountStore,
         pins: Pins,
         address: PublicAddress,
         may_pin: MayPin = nobody_pins,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from bot.features import Feature, ServiceDeps
-from bot.features.accounts.run_part import AccountsPart
+from bot.features.accounts.hook import AccountsPart
 from bot.features.accounts.service import AccountService
+from bot.features.accounts.slack.cards import account_waits
 from bot.features.accounts.slack.listeners import AccountListeners
-from bot.features.accounts.slack.waits import account_waits
 from bot.mcp import McpServer
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart

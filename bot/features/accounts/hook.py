@@ -7,9 +7,12 @@ finds, if others would read the answer. The run waits for both as it waits for a
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from typing_extensions import override
 
 from bot.agent.hooks.chain import Hooks, Permission, Undecided
@@ -17,13 +20,65 @@ from bot.agent.state import LoopState
 from bot.core.approvals import ApprovalRecord, Ask, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
-from bot.core.request import Entry
+from bot.core.request import Entry, Request
 from bot.features.accounts import hook_words as words
 from bot.features.accounts.account import AccountOwner, AccountState, AccountView
-from bot.features.accounts.audience import Audience, AudienceBook
 from bot.runs.policy.own_data import MISSING, NAME, USED, accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import Waits
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
+from bot.store import Decisions, Stores
 from bot.toolkit import Tool
+
+
+class Audience(StrEnum):
+    """Who may see what an account finds."""
+
+    EVERYBODY = "everybody"
+    ASKER = "asker"
+
+
+class Audiences(BaseModel):
+    """What a person chose in one thread, by server."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    servers: Mapping[str, Audience] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class AudienceBook:
+    """What people chose, in the store."""
+
+    store: Decisions
+
+    @classmethod
+    def of(cls, stores: Stores) -> AudienceBook:
+        """Return the book in the Redis of `stores`."""
+        return cls(Decisions(stores.redis, stores.retention, "account-audiences"))
+
+    async def choice(self, request: Request, server: str) -> Audience | None:
+        """Return the choice of the asker, None before they have chosen."""
+        return (await self._all(request)).servers.get(server)
+
+    async def choose(self, request: Request, server: str, audience: Audience) -> None:
+        """Store the choice of the asker for the request's thread, or for its schedule."""
+        servers = {**(await self._all(request)).servers, server: audience}
+        await self.store.save(_name(request), Audiences(servers=servers))
+
+    async def _all(self, request: Request) -> Audiences:
+        try:
+            return await self.store.load(_name(request), Audiences) or Audiences()
+        except CorruptValue:
+            return Audiences()
+
+
+def _name(request: Request) -> str:
+    owner = AccountOwner.of(request)
+    place = f"{owner.team}:{request.schedule}" if request.schedule else request.thread_key
+    return f"{place}:{owner.user}"
+
 
 ACCOUNT = "account"
 """The kind of a wait for the asker to connect their own account of a server."""
@@ -205,3 +260,11 @@ def _overtaken(decision: Decision) -> str:
     if decision.verdict is Verdict.DENIED and not decision.by:
         return words.OVERTAKEN.format(why=decision.comment)
     return ""
+
+
+class AccountsPart(RunPart):
+    """The part of one run; without `accounts` nobody has any."""
+
+    def __init__(self, accounts: PersonalAccounts | None, run: Run) -> None:
+        audiences = AudienceBook.of(run.deps.stores)
+        self.asking = AccountHook(run.waits, accounts, audiences, run.context.accounts)

@@ -5,11 +5,20 @@ No secret is in the `repr` of a record, so that none reaches a log or a trace wi
 
 from __future__ import annotations
 
+import time
 from hashlib import sha256
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.features.accounts.account import AccountOwner, AccountState, EndReason, Whom
+from bot.features.accounts.account import (
+    AccountChange,
+    AccountOwner,
+    AccountState,
+    EndReason,
+    Outcome,
+    Whom,
+)
+from bot.mcp.config import label_of
 
 FLOW_SECONDS = 600
 """How long a browser may take at the issuer, and a person to type the finish code."""
@@ -132,6 +141,20 @@ class AccountRecord(_Owned):
     code: str = Field(default="", repr=False)
     ticket: str = ""
     approval: str = ""
+
+    def change(self, outcome: Outcome) -> AccountChange:
+        """Return the change of the account, to be told."""
+        return AccountChange(
+            team=self.team,
+            user=self.user,
+            server=self.server,
+            label=label_of(self.server),
+            outcome=outcome,
+            approval=self.approval,
+            name=self.name,
+            id=self.id,
+            at=time.time(),
+        )
 
 
 class Revocation(_Owned):

@@ -56,6 +56,10 @@ class SchedulesInSlack(SlackPart):
         self._messages = WaitingMessages(app.team, app.clients, store)
 
     @override
+    async def account_connected(self, user: str, server: str) -> None:
+        await self._schedules.connected(user, server)
+
+    @override
     def register(self, app: SlackApp) -> None:
         app.button(CANCEL)(self._cancel)
         app.button(CANCEL_MESSAGE)(self._cancel_message)

@@ -14,8 +14,7 @@ from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.dev.model import ModelRequest, Reply, Script, calls, finish
 from bot.features.accounts.account import AccountOwner, AccountState, AccountView
-from bot.features.accounts.hook import ACCOUNT, SHARE
-from bot.features.accounts.run_part import AccountsPart
+from bot.features.accounts.hook import ACCOUNT, SHARE, AccountsPart
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.requeue import Requeue

@@ -13,7 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from bot.core.errors import ToolError
 from bot.mcp import McpServer, McpServers, open_mcp_servers
 from bot.mcp.pins import READ_RESOURCE, Pin, ServerPins
-from bot.mcp.structure import repeats, table_in
+from bot.mcp.results import repeats, table_in
 from bot.store import Stores
 from bot.testing.tools import run_tool
 from bot.toolkit.tool import ToolResult

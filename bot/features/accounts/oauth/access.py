@@ -13,22 +13,21 @@ from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
 from bot.core.stored import Stored
 from bot.features.accounts.account import (
-    AccountChange,
     AccountOwner,
     AccountState,
     ConnectError,
     ConnectFailure,
     EndReason,
     Outcome,
+    problem,
 )
+from bot.features.accounts.ending import Revocations
+from bot.features.accounts.oauth.discovery import IssuerPins
 from bot.features.accounts.oauth.guard import Guard, NoAnswer
-from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.oauth.tokens import GrantEnded, Tokens, refresh
-from bot.features.accounts.problems import problem
 from bot.features.accounts.records import AccountRecord, digest_of
-from bot.features.accounts.revocations import Revocations
-from bot.features.accounts.storage import AccountStorage
-from bot.mcp.config import McpServer, label_of
+from bot.features.accounts.store import AccountStore
+from bot.mcp.config import McpServer
 from bot.text.redaction import remember_secret
 
 log = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ class AccountAccess:
     def __init__(
         self,
         servers: Mapping[str, McpServer],
-        storage: AccountStorage,
+        storage: AccountStore,
         pins: IssuerPins,
         guard_of: Callable[[McpServer], Guard],
         revocations: Revocations,
@@ -234,7 +233,7 @@ class AccountAccess:
         log.warning("An account at %s has ended: %s", record.server, reason)
         ended = {"state": AccountState.ENDED, "reason": reason, "access": "", "refresh": ""}
         if await self._storage.replace(kept, record.model_copy(update=ended)):
-            await self._storage.note(change_of(record, Outcome.ENDED))
+            await self._storage.note(record.change(Outcome.ENDED))
 
 
 def _access(record: AccountRecord) -> Access:
@@ -265,18 +264,3 @@ def refreshed_fields(before: AccountRecord, tokens: Tokens) -> dict[str, object]
         "sent": "",
         "sends": 0,
     }
-
-
-def change_of(record: AccountRecord, outcome: Outcome) -> AccountChange:
-    """Return the change of an account, to be told."""
-    return AccountChange(
-        team=record.team,
-        user=record.user,
-        server=record.server,
-        label=label_of(record.server),
-        outcome=outcome,
-        approval=record.approval,
-        name=record.name,
-        id=record.id,
-        at=time.time(),
-    )

@@ -18,7 +18,7 @@ from bot.features.accounts.oauth.addresses import PublicAddress
 from bot.features.accounts.oauth.discovery import Discovered
 from bot.features.accounts.oauth.guard import Guard
 from bot.features.accounts.records import OAuthClient
-from bot.features.accounts.storage import AccountStorage
+from bot.features.accounts.store import AccountStore
 from bot.mcp.config import McpServer
 
 NAME = "Slack answer bot"
@@ -56,7 +56,7 @@ def client_document(address: PublicAddress) -> dict[str, Any]:
 class Clients:
     """Finds the bot's client record for an issuer."""
 
-    storage: AccountStorage
+    storage: AccountStore
     address: PublicAddress
 
     async def client_of(

@@ -17,7 +17,7 @@ from bot.features.accounts.account import (
     SignIn,
     Whom,
 )
-from bot.features.accounts.change_outbox import ChangeOutbox
+from bot.features.accounts.ending import ChangeOutbox
 from bot.features.accounts.oauth.addresses import CONNECT, PROOF
 from bot.features.accounts.oauth.flow import Arrival, ConnectFlow, Departure
 from bot.features.accounts.records import FLOW_SECONDS, Proof, Ticket

@@ -24,16 +24,15 @@ from bot.features.accounts.account import (
     Outcome,
     Whom,
 )
-from bot.features.accounts.oauth.access import change_of, refreshed_fields
+from bot.features.accounts.ending import Revocations
+from bot.features.accounts.oauth.access import refreshed_fields
 from bot.features.accounts.oauth.addresses import PublicAddress
 from bot.features.accounts.oauth.clients import Clients
-from bot.features.accounts.oauth.discovery import bounded_scopes, discover
+from bot.features.accounts.oauth.discovery import IssuerPins, bounded_scopes, discover
 from bot.features.accounts.oauth.guard import Guard
-from bot.features.accounts.oauth.issuers import IssuerPins
 from bot.features.accounts.oauth.tokens import GrantEnded, exchange
 from bot.features.accounts.records import FLOW_SECONDS, AccountRecord, Flow, Ticket, digest_of
-from bot.features.accounts.revocations import Revocations
-from bot.features.accounts.storage import AccountStorage
+from bot.features.accounts.store import AccountStore
 from bot.mcp.config import McpServer, label_of
 from bot.text.redaction import remember_secret
 
@@ -69,7 +68,7 @@ class ConnectFlow:
     """Connects accounts. One process may begin a flow and another finish it."""
 
     servers: Mapping[str, McpServer]
-    storage: AccountStorage
+    storage: AccountStore
     pins: IssuerPins
     clients: Clients
     guard_of: Callable[[McpServer], Guard]
@@ -246,7 +245,7 @@ class ConnectFlow:
         if is_person:
             return Arrival(Outcome.CONNECTED, flow.whom, await self._connect(record))
         finish_code = f"{secrets.randbelow(10**6):06d}"
-        change = change_of(record, Outcome.CODE_NEEDED)
+        change = record.change(Outcome.CODE_NEEDED)
         await self.storage.save_unconfirmed(record.model_copy(update={"code": finish_code}), change)
         return Arrival(Outcome.CODE_NEEDED, flow.whom, change, finish_code)
 
@@ -256,7 +255,7 @@ class ConnectFlow:
             raise ConnectError(ConnectFailure.LINK, "the ticket was used or erased meanwhile")
 
     async def _connect(self, record: AccountRecord) -> AccountChange:
-        change = change_of(record, Outcome.CONNECTED)
+        change = record.change(Outcome.CONNECTED)
         connected = record.model_copy(update={"code": "", "approval": ""})
         await self.storage.connect(connected, change)
         return change

@@ -11,11 +11,9 @@ from typing_extensions import override
 from bot.features.accounts.account import ConnectError, Revoked
 from bot.features.accounts.slack import messages as account_messages
 from bot.features.accounts.slack import words
-from bot.features.accounts.slack.changes import AccountChanges
 from bot.features.accounts.slack.messages import Connection, own_accounts
-from bot.features.accounts.slack.people import PeopleAccounts
+from bot.features.accounts.slack.people import AccountChanges, PeopleAccounts
 from bot.slack.intake.press import Press, Submitted
-from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui import buttons
@@ -46,13 +44,6 @@ class AccountListeners(SlackPart):
     @override
     async def run(self) -> None:
         await self.people.erase_of_people_who_left()
-
-    @override
-    async def account_connected(self, user: str, server: str) -> None:
-        app = self.app
-        await WorkspaceSchedules(app.team, app.stores.schedules, app.clients).connected(
-            user, server
-        )
 
     @override
     def register(self, app: SlackApp) -> None:
