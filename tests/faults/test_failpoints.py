@@ -125,9 +125,9 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "features/accounts/store.py:AccountStore.save_flow": "a flow that nobody finishes expires",
     "features/accounts/store.py:AccountStore.save_client": "the bot registers again",
     "features/accounts/store.py:AccountStore.forget_client": "a second time there is nothing to remove",
-    "features/accounts/revocation_store.py:RevocationStore.save": "stored before its account goes; again is once",
-    "features/accounts/revocation_store.py:RevocationStore.change": "tried once more than noted",
-    "features/accounts/revocation_store.py:RevocationStore.forget": "a second time there is nothing to remove",
+    "features/accounts/store.py:RevocationStore.save": "stored before its account goes; again is once",
+    "features/accounts/store.py:RevocationStore.change": "tried once more than noted",
+    "features/accounts/store.py:RevocationStore.forget": "a second time there is nothing to remove",
     "features/accounts/store.py:AccountStore.note": "noted again under its own id",
     "threads/threads.py:StaleStatuses.add": "a courtesy: a status that is lost is cleared with the next run",
     "threads/threads.py:StaleStatuses.remove": "a second time there is nothing to remove",
@@ -204,7 +204,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     },
     "leases.py:Lock.hold": "renews a term",
     "leases.py:locked": "given up by its term",
-    "workspaces/scheduled_messages.py:ScheduledMessageStore.save": (
+    "features/schedules/message_store.py:ScheduledMessageStore.save": (
         "elsewhere-posting",
         "elsewhere-posted",
     ),

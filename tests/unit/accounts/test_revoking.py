@@ -12,7 +12,7 @@ import pytest
 
 from bot.cli.operator import erase_lines
 from bot.core.audit import AuditEntry
-from bot.features.accounts import revocations
+from bot.features.accounts import ending
 from bot.features.accounts.account import AccountState, Revoked
 from bot.store import Stores
 from tests.support.accounts import ANNA, BEN, Connecting, connecting
@@ -23,10 +23,10 @@ DOWN: dict[str, tuple[int, Any]] = {"/revoke": (503, {})}
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything stored is due."""
-    monkeypatch.setattr(revocations, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(ending, "_FIRST_PAUSE", 0.0)
 
 
-def on_record(entries: list[str]) -> revocations.Record:
+def on_record(entries: list[str]) -> ending.Record:
     async def record(found: Sequence[AuditEntry]) -> None:
         entries.extend(f"{each.who} {each.what} {each.ok}" for each in found)
 
