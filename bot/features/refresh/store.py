@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from bot.core.errors import CorruptValue
 from bot.features.refresh.refreshed import Refreshed
 from bot.store import Stores
 from bot.store.connection import Connection
-from bot.store.values import decode
+from bot.store.values import Value
 
 RESULT_SECONDS = 86_400  # within which a result can be posted
 BUSY_SECONDS = 300  # longer than a refresh may take
@@ -50,21 +49,17 @@ class RefreshStore:
         raw = await self._redis.call("GET", good)
         before = datetime.fromisoformat(raw.decode()) if raw else None
         result = result.model_copy(update={"last_good": before})
-        own = self._key("refresh", thread_key, result.run_id, result.user)
+        own = self._result(thread_key, result.run_id, result.user)
         is_good = [("SET", good, result.at.isoformat(), "EX", self._seconds)]
         await self._redis.together(
-            ("SET", own, result.model_dump_json(), "EX", RESULT_SECONDS),
+            own.setting(result),
             *(is_good if result.is_good else []),
         )
         return result
 
     async def get(self, thread_key: str, run_id: str, user: str) -> Refreshed | None:
         """Return a person's last result; None when there is none, or it was posted."""
-        raw = await self._redis.call("GET", self._key("refresh", thread_key, run_id, user))
-        try:
-            return decode(Refreshed, raw) if raw else None
-        except CorruptValue:
-            return None
+        return await self._result(thread_key, run_id, user).get_readable()
 
     async def was_posted(self, thread_key: str, result: Refreshed) -> bool:
         """Return whether the last that was posted were the figures as they are now, or this refresh."""
@@ -77,8 +72,12 @@ class RefreshStore:
         key = self._key("refresh-posted", thread_key, result.run_id)
         await self._redis.together(
             ("SET", key, f"{_digest(result)} {result.request_id}", "EX", self._seconds),
-            ("DEL", self._key("refresh", thread_key, result.run_id, result.user)),
+            ("DEL", self._result(thread_key, result.run_id, result.user).key),
         )
+
+    def _result(self, thread_key: str, run_id: str, user: str) -> Value[Refreshed]:
+        key = self._key("refresh", thread_key, run_id, user)
+        return Value(self._redis, key, Refreshed, RESULT_SECONDS)
 
     def _key(self, family: str, thread_key: str, *more: str) -> str:
         return self._redis.key(family, thread_key, *more)

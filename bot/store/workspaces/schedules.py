@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-
-from bot.core.errors import CorruptValue
 from bot.core.schedule import Schedule
 from bot.store.connection import Connection, Retention
-from bot.store.values import decode
-
-log = logging.getLogger(__name__)
+from bot.store.values import Hash, TimedSet
 
 CLAIM_SECONDS = 120
 """How long a due schedule belongs to the process that took it."""
@@ -38,13 +33,12 @@ class ScheduleStore:
 
     async def of(self, team: str, user: str) -> list[Schedule]:
         """Return the schedules of a person, the next first."""
-        return [each for each in await self.of_all(team) if each.user == user]
+        return [schedule for schedule in await self.of_all(team) if schedule.user == user]
 
     async def of_all(self, team: str) -> list[Schedule]:
         """Return all schedules of a workspace, the next first."""
-        fields = await self._redis.call("HGETALL", self._keys(team)[0])
-        found = [each for raw in fields.values() if (each := _read(raw))]
-        return sorted(found, key=lambda each: each.next_at)
+        schedules = (await self._schedules(team).all()).values()
+        return sorted(schedules, key=lambda schedule: schedule.next_at)
 
     async def ended(self, team: str, schedule_id: str, run_id: str, *, failed: bool) -> int:
         """Record the end of a scheduled run. Return how many runs have failed in a row."""
@@ -58,9 +52,9 @@ class ScheduleStore:
 
     async def remove(self, team: str, schedule_id: str) -> bool:
         """Delete a schedule. Return False if it does not exist."""
-        kept, due = self._keys(team)
+        schedules, due = self._keys(team)
         gone, *_ = await self._redis.together(
-            ("HDEL", kept, schedule_id),
+            ("HDEL", schedules, schedule_id),
             ("ZREM", due, schedule_id),
             ("HDEL", self._failures(team), schedule_id),
         )
@@ -71,29 +65,23 @@ class ScheduleStore:
 
         A schedule is due again two minutes later unless it was moved or removed.
         """
-        kept, due = self._keys(team)
-        found: list[Schedule] = []
-        for raw in await self._redis.call("ZRANGE", due, "-inf", int(now), "BYSCORE"):
-            name = raw.decode()
-            schedule = _read(await self._redis.call("HGET", kept, name))
+        due = TimedSet(self._redis, self._keys(team)[1], self._seconds)
+        taken: list[Schedule] = []
+        for name in await due.between(float("-inf"), int(now)):
+            schedule = await self._schedules(team).get(name)
             if schedule is None:  # erased or damaged
                 await self.remove(team, name)
                 continue
             claim = self._redis.key("schedule-claim", team, name, str(schedule.next_at))
             if await self._redis.call("SET", claim, "1", "NX", "EX", CLAIM_SECONDS):
-                found.append(schedule)
-        return found
+                taken.append(schedule)
+        return taken
+
+    def _schedules(self, team: str) -> Hash[Schedule]:
+        return Hash(self._redis, self._keys(team)[0], Schedule, self._seconds)
 
     def _keys(self, team: str) -> tuple[str, str]:
         return self._redis.key("schedules", team), self._redis.key("schedules-due", team)
 
     def _failures(self, team: str) -> str:
         return self._redis.key("schedule-failures", team)
-
-
-def _read(raw: bytes | None) -> Schedule | None:
-    try:
-        return decode(Schedule, raw) if raw else None
-    except CorruptValue:
-        log.exception("A schedule cannot be read")
-        return None
