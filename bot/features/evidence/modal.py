@@ -13,7 +13,7 @@ from bot.core.findings import Claim, Finding, Place, Unreadable, Verdict
 from bot.features.evidence import words as texts
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, shortened, text_object
-from bot.slack.ui.buttons import button
+from bot.slack.ui.buttons import message_button
 from bot.slack.ui.links import Code, Link, LinkGate
 from bot.slack.ui.parts import context
 
@@ -226,7 +226,7 @@ def _paging(page: EvidencePage) -> list[Block]:
         return []
     turns = ((texts.BACK(), "back", page.number - 1), (texts.NEXT(), "next", page.number + 1))
     elements = [
-        button(label, f"{PAGE}_{name}", f"{page.run_id}:{number}")
+        message_button(label, f"{PAGE}_{name}", f"{page.run_id}:{number}")
         for label, name, number in turns
         if 0 <= number < page.pages
     ]

@@ -13,7 +13,7 @@ from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.slack.edge.text import one_line
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, text_object
-from bot.slack.ui.buttons import RETRY, button
+from bot.slack.ui.buttons import RETRY, message_button
 from bot.slack.ui.parts import Part, context, local_time, unmarked
 
 START, POST, KEEP = "refresh_answer", "post_refresh", "keep_refreshed"
@@ -67,14 +67,16 @@ def refresh_buttons(result: Refreshed) -> list[Block]:
         "placeholder": text_object(said.KEEP()),
         "options": options,
     }
-    return [{"type": "actions", "elements": [button(said.POST(), POST, result.run_id), keep]}]
+    return [
+        {"type": "actions", "elements": [message_button(said.POST(), POST, result.run_id), keep]}
+    ]
 
 
 def ended_part(request_id: str, person: str) -> Part:
     """Return the message that tells a person that their schedule has ended, with a button that asks the
     question again."""
     section = {"type": "section", "text": {"type": "mrkdwn", "text": f"<@{person}> {said.ENDED()}"}}
-    again = button(said.ASK_AGAIN(), RETRY, request_id)
+    again = message_button(said.ASK_AGAIN(), RETRY, request_id)
     return Part([section, {"type": "actions", "elements": [again]}], said.ENDED())
 
 

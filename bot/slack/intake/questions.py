@@ -23,7 +23,7 @@ from bot.slack.edge.client import NO_PLACE, error_code
 from bot.slack.edge.files import places_of
 from bot.slack.edge.text import cap, clean, decode
 from bot.slack.ui import words
-from bot.slack.ui.blocks import Block, shortened
+from bot.slack.ui.blocks import Block, rich, rich_text, shortened, text_element
 from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
@@ -301,7 +301,7 @@ class QuestionIntake:
 def _name_of(person: Person) -> tuple[Block, str]:
     """Return the person's name, in rich text and in mrkdwn."""
     name = without_broadcasts(person.name)
-    return {"type": "text", "text": name, "style": {"bold": True}}, escape_mrkdwn(name)
+    return text_element(name, bold=True), escape_mrkdwn(name)
 
 
 def _mention_of(person: Person) -> tuple[Block, str]:
@@ -311,18 +311,10 @@ def _mention_of(person: Person) -> tuple[Block, str]:
 
 def _question_block(who: Block, how: str, question: str, about: str) -> Block:
     """Return the question as rich text, in which nothing notifies a channel or is formatted."""
-    elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
+    parts = [rich("section", who, text_element(how)), rich("quote", text_element(question))]
     if about:
-        elements += [
-            _element("section", _text(words.ABOUT())),
-            _element("quote", _text(about)),
+        parts += [
+            rich("section", text_element(words.ABOUT())),
+            rich("quote", text_element(about)),
         ]
-    return {"type": "rich_text", "elements": elements}
-
-
-def _element(kind: str, *elements: Block) -> Block:
-    return {"type": f"rich_text_{kind}", "elements": [*elements]}
-
-
-def _text(text: str) -> Block:
-    return {"type": "text", "text": text}
+    return rich_text(*parts)

@@ -20,7 +20,7 @@ from bot.slack.ui.arguments import (
     rich_argument,
     values_of,
 )
-from bot.slack.ui.blocks import MAX_LABEL, Block, section, shortened, text_object, with_label
+from bot.slack.ui.blocks import Block, actions, button, modal, section, shortened, with_label
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.parts import Part, context, local_time
@@ -40,13 +40,8 @@ class Shown(BaseModel):
 
 def card_button(approval: Approval, label: str, action: str, style: str = "") -> Block:
     """Return a button of the approval's card."""
-    button: Block = {
-        "type": "button",
-        "action_id": action,
-        "text": text_object(shortened(label, MAX_LABEL)),
-        "value": Shown(id=approval.id, sha256=approval.sha256).model_dump_json(),
-    }
-    return button | ({"style": style} if style else {})
+    value = Shown(id=approval.id, sha256=approval.sha256).model_dump_json()
+    return button(label, action, value, style=style)
 
 
 def plain(text: str) -> str:
@@ -113,12 +108,11 @@ def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
             rich_argument(each._replace(label=label, text=piece))
             for label, piece in zip(labels, pieces, strict=False)
         ]
-    return {
-        "type": "modal",
-        "title": text_object(approval_words.SHOW_ALL_TITLE()),
-        "close": text_object(approval_words.SHOW_ALL_CLOSE()),
-        "blocks": blocks or [section(approval_words.NO_ARGUMENTS())],
-    }
+    return modal(
+        approval_words.SHOW_ALL_TITLE(),
+        blocks or [section(approval_words.NO_ARGUMENTS())],
+        close=approval_words.SHOW_ALL_CLOSE(),
+    )
 
 
 def _mentions(approval: Approval) -> str:
@@ -185,7 +179,7 @@ def _buttons(approval: Approval, *, cut: bool) -> Block:
     if cut:
         elements.append(card_button(approval, approval_words.SHOW_ALL(), SHOW_ALL))
     title = clean(_title_without_links(approval))
-    return {"type": "actions", "elements": [with_label(button, title) for button in elements]}
+    return actions(*(with_label(element, title) for element in elements))
 
 
 def _terms(approval: Approval) -> str:

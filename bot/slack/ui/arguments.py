@@ -13,7 +13,7 @@ from bot.core.schedule import is_said_whole, often_of
 from bot.core.time_zones import day_and_time
 from bot.slack.edge.text import clean
 from bot.slack.ui import approval_words
-from bot.slack.ui.blocks import Block
+from bot.slack.ui.blocks import Block, rich, rich_text, text_element
 from bot.slack.ui.parts import local_time_element
 from bot.text.invisible_text import readable
 
@@ -134,18 +134,18 @@ def rich_argument(argument: Value) -> Block:
     label, value = argument.label, argument.text
     visible = readable(value)
     hidden = approval_words.HAS_HIDDEN() if len(visible) < len(value) else ""
-    elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
+    elements: list[Block] = [text_element(f"{label}{hidden} ", bold=True)]
     readable_form, is_exact = _readable_form(argument)
     if readable_form:
-        elements += [readable_form, {"type": "text", "text": " "}]
-    text: Block = {"type": "text", "text": visible or approval_words.EMPTY_VALUE()}
+        elements += [readable_form, text_element(" ")]
+    text: Block = text_element(visible or approval_words.EMPTY_VALUE())
     short = len(visible) <= _ONE_LINE and "\n" not in visible
     if short and not is_exact:
         elements.append(text | {"style": {"code": True}})
-    blocks: list[Block] = [{"type": "rich_text_section", "elements": elements}]
+    blocks: list[Block] = [rich("section", *elements)]
     if not short:
-        blocks.append({"type": "rich_text_preformatted", "elements": [text]})
-    return {"type": "rich_text", "elements": blocks}
+        blocks.append(rich("preformatted", text))
+    return rich_text(*blocks)
 
 
 def _readable_form(argument: Value) -> tuple[Block | None, bool]:
@@ -163,10 +163,10 @@ def _readable_form(argument: Value) -> tuple[Block | None, bool]:
     if when := _moment(value):
         whole = kind == "at" and _is_usual(when, value)
         if when.tzinfo is None:
-            return {"type": "text", "text": day_and_time(when)}, whole
+            return text_element(day_and_time(when)), whole
         return local_time_element(int(when.timestamp())), whole
     if kind == "cron" and (sentence := often_of(value)) != value:
-        return {"type": "text", "text": sentence}, is_said_whole(value)
+        return text_element(sentence), is_said_whole(value)
     return None, False
 
 

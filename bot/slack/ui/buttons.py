@@ -13,7 +13,15 @@ from bot.core.errors import MalformedPayload
 from bot.core.outcome import Outcome, Totals
 from bot.core.request import Request
 from bot.slack.ui import words
-from bot.slack.ui.blocks import MAX_LABEL, Block, shortened, text_object
+from bot.slack.ui.blocks import (
+    MAX_LABEL,
+    Block,
+    actions,
+    button,
+    modal,
+    mrkdwn_object,
+    with_confirmation,
+)
 from bot.slack.ui.links import Link, LinkGate, escape_mrkdwn
 from bot.slack.ui.parts import context
 from bot.text.invisible_text import exact
@@ -77,16 +85,11 @@ def details_modal(details: RunDetails) -> Block:
     }
     tools = ", ".join(_counted_tools(totals.tools.items()))
     shown = [f"*{label}*\n{escape_mrkdwn(text)}" for label, text in facts.items() if text]
-    fields = [{"type": "mrkdwn", "text": text} for text in shown]
+    fields = [mrkdwn_object(text) for text in shown]
     blocks: list[Block] = [{"type": "section", "fields": fields}]
     if tools:
         blocks.append(context(escape_mrkdwn(words.DETAIL_TOOLS(tools=tools))).block)
-    return {
-        "type": "modal",
-        "title": text_object(words.DETAILS()),
-        "close": text_object(words.CLOSE_ONLY()),
-        "blocks": blocks,
-    }
+    return modal(words.DETAILS(), blocks, close=words.CLOSE_ONLY())
 
 
 def _counted_tools(tools: Iterable[tuple[str, int]]) -> list[str]:
@@ -172,7 +175,7 @@ class AnswerButton:
         if self.row:
             return [self.row(value)]
         style = {"style": "primary"} if self.leads else {}
-        return [button(self.text(), self.action, value) | style]
+        return [message_button(self.text(), self.action, value) | style]
 
 
 class FollowUp(BaseModel):
@@ -219,18 +222,14 @@ def stop_button(stops: Stops) -> Block:
     It replaces Slack's own: Slack does not document who sees that one, or in which clients, and all
     people who may stop a run need a button.
     """
-    return {
-        "type": "actions",
-        "elements": [
-            {**button(words.STOP(), STOP, ":".join(filter(None, stops))), "style": "danger"}
-        ],
-    }
+    stop = message_button(words.STOP(), STOP, ":".join(filter(None, stops)))
+    return actions(stop | {"style": "danger"})
 
 
 def retry_buttons(request_id: str, details: RunDetails | None) -> Block:
     """Return a row with a button that asks the same question again."""
-    retry = {**button(words.RETRY(), RETRY, request_id), "style": "primary"}
-    return {"type": "actions", "elements": [retry, *_details(details)]}
+    retry = message_button(words.RETRY(), RETRY, request_id) | {"style": "primary"}
+    return actions(retry, *_details(details))
 
 
 def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
@@ -261,14 +260,14 @@ def answer_buttons(
     """
     elements = [*leading]
     choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
-    elements += [button(*each, request_id) for each in choices]
+    elements += [message_button(*each, request_id) for each in choices]
     elements += more
     elements += _details(details)
-    return {"type": "actions", "elements": elements} if elements else None
+    return actions(*elements) if elements else None
 
 
 def _details(details: RunDetails | None) -> list[Block]:
-    return [button(words.DETAILS(), DETAILS, details.value)] if details else []
+    return [message_button(words.DETAILS(), DETAILS, details.value)] if details else []
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
@@ -282,16 +281,18 @@ def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Bl
         carried = FollowUp(question=question, thread=thread, private=private).model_dump_json()
         if not question or len(question) > _MAX_CONFIRM or len(carried) > _MAX_VALUE:
             continue
-        asking = button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
+        asking = message_button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
         if len(question) > MAX_LABEL:
-            asking["confirm"] = {
-                "title": text_object(words.FOLLOW_UP_TITLE()),
-                "text": text_object(question),
-                "confirm": text_object(words.ASK_SUBMIT()),
-                "deny": text_object(words.CLOSE()),
-            }
+            asking = with_confirmation(
+                asking,
+                words.FOLLOW_UP_TITLE(),
+                question,
+                yes=words.ASK_SUBMIT(),
+                no=words.CLOSE(),
+                style="",
+            )
         elements.append(asking)
-    return {"type": "actions", "elements": elements} if elements else None
+    return actions(*elements) if elements else None
 
 
 def raise_buttons(over: OverBudget) -> Block:
@@ -301,16 +302,17 @@ def raise_buttons(over: OverBudget) -> Block:
     """
 
     def choice(step: str, label: str) -> Block:
-        confirm = {
-            "title": text_object(words.RAISE_TITLE()),
-            "text": text_object(words.RAISE_TEXT()),
-            "confirm": text_object(words.RAISE_CONFIRM()),
-            "deny": text_object(words.CLOSE()),
-        }
-        return button(label, f"{RAISE}_{step}", over.model_dump_json()) | {"confirm": confirm}
+        return with_confirmation(
+            message_button(label, f"{RAISE}_{step}", over.model_dump_json()),
+            words.RAISE_TITLE(),
+            words.RAISE_TEXT(),
+            yes=words.RAISE_CONFIRM(),
+            no=words.CLOSE(),
+            style="",
+        )
 
     choices = ("half", words.RAISE_HALF()), ("double", words.RAISE_DOUBLE())
-    return {"type": "actions", "elements": [choice(*each) for each in choices]}
+    return actions(*(choice(*each) for each in choices))
 
 
 def _without_addresses(question: str) -> str:
@@ -324,7 +326,7 @@ def _without_addresses(question: str) -> str:
     return " ".join("".join(texts).split())
 
 
-def button(label: str, action: str, value: str) -> Block:
-    """Return a button; a label that is too long is cut."""
-    text = {"type": "plain_text", "text": shortened(label, MAX_LABEL), "emoji": False}
-    return {"type": "button", "action_id": action, "text": text, "value": value}
+def message_button(label: str, action: str, value: str) -> Block:
+    """Return a button for a message. Codes of emoji in its label are shown as they are."""
+    made = button(label, action, value)
+    return made | {"text": made["text"] | {"emoji": False}}

@@ -31,7 +31,7 @@ from bot.agent.events import (
 from bot.runs.policy.approval_hook import WHY_OF_PERSON
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
-from bot.slack.ui.blocks import Block, shortened
+from bot.slack.ui.blocks import Block, rich, rich_text, shortened, text_element
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.markdown import safe_blocks, streamable
@@ -305,8 +305,7 @@ def lines_under(step: Step) -> list[str]:
 
 def _rich_text(text: str) -> Block:
     """Return text as rich text, in which nothing becomes a link or a mention."""
-    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
-    return {"type": "rich_text", "elements": [section]}
+    return rich_text(rich("section", text_element(text)))
 
 
 def _draft(progress: Progress) -> str:

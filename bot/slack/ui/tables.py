@@ -11,7 +11,7 @@ from bot.core.answers import Table
 from bot.library.documents.cells import without_formula
 from bot.slack.edge.text import clean
 from bot.slack.ui import words
-from bot.slack.ui.blocks import Block, shortened
+from bot.slack.ui.blocks import Block, rich, rich_text, shortened
 from bot.slack.ui.links import Link, LinkGate
 from bot.slack.ui.markdown import safe_text
 from bot.slack.ui.parts import Piece, RenderedResult, Upload, written
@@ -106,7 +106,7 @@ def _cell(text: str) -> Block:
 
 def _link_cell(text: str, url: str) -> Block:
     link = {"type": "link", "url": url, "text": text or "–"}
-    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [link]}]}
+    return rich_text(rich("section", link))
 
 
 def _as_markdown(rows: list[list[str]], urls: list[str]) -> str:
