@@ -43,7 +43,7 @@ from bot.slack.edge.client import clients_on, identify, slack_session, static_to
 from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
-from bot.slack.intake.decisions import may_administer, may_ask, may_decide
+from bot.slack.intake.access_gate import may_administer, may_ask, may_decide
 from bot.slack.intake.slack_part import is_switched_off, tell_switched_off
 from bot.slack.message.message_metadata import EarlierAnswers
 from bot.slack.message.open_run_message import RunMessages

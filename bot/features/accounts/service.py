@@ -22,7 +22,7 @@ from bot.features.accounts.store import AccountStore
 from bot.mcp import McpServer, McpServers, Pins
 from bot.runs.policy.access import Policy
 from bot.slack.edge.workspaces import OneWorkspace, Slack, Workspaces
-from bot.slack.intake.decisions import may_administer
+from bot.slack.intake.access_gate import may_administer
 from bot.store import Stores
 from bot.store.sealed import box_of
 from bot.text.counting import counted

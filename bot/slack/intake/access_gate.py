@@ -1,12 +1,13 @@
-"""Permission checks of one workspace, from a person's role in Slack."""
+"""Permission checks from a person's role in Slack: who may ask, decide, and administer."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
 
-from bot.core.errors import NotPermitted
-from bot.runs.policy.access import Person, Policy
+from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.core.request import Entry, Request
+from bot.runs.policy.access import Person, PersonKind, Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.slack.edge.people_and_channels import People
 from bot.text.translation import reader
@@ -52,3 +53,40 @@ class AccessGate:
         with reader(person.locale):
             self.policy.may_administer(person)
         return person
+
+
+async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
+    """Return whether `user` is a full member of the workspace.
+
+    `now` asks Slack even when a recent answer is cached. False when Slack cannot be reached.
+    """
+    find = people.find_now if now else people.find
+    try:
+        return (await find(user)).kind is PersonKind.MEMBER
+    except SlackUnavailable:
+        return False
+
+
+async def may_administer(people: People, policy: Policy, user: str) -> bool:
+    """Return whether `user` is an admin, which Slack is asked each time."""
+    try:
+        policy.may_administer(await people.find_now(user))
+    except (NotPermitted, SlackUnavailable):
+        return False
+    return True
+
+
+async def may_ask(
+    people: People, policy: Policy, request: Request, settings: ChannelSettings
+) -> bool:
+    """Return whether the asker may still ask in the channel, which Slack is asked each time.
+
+    True for a workflow step, which no person asks.
+    """
+    if request.entry is Entry.WORKFLOW_STEP:
+        return True
+    try:
+        policy.may_ask(await people.find_now(request.user), settings)
+    except (NotPermitted, SlackUnavailable):
+        return False
+    return True

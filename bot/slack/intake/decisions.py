@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from bot.core.approvals import Approval, Decision, Verdict
-from bot.core.errors import NotPermitted, SlackUnavailable
-from bot.core.request import Entry, Request
+from bot.core.errors import NotPermitted
 from bot.runs.audit_trail import refused
-from bot.runs.policy.access import PersonKind, Policy
-from bot.runs.policy.channels import ChannelSettings
-from bot.slack.edge.people_and_channels import People
+from bot.slack.intake.access_gate import may_decide
 from bot.slack.intake.press import ButtonPress, Press
 from bot.slack.ui import approval_words, buttons
 from bot.slack.ui.approval import Shown, approval_modal, people
@@ -124,43 +121,6 @@ class ApprovalDecisions:
         if decision and decision.by:
             return approval_words.DECIDED_BY(person=decision.by)
         return approval_words.DECISION_REFUSED[Refusal.DECIDED]()
-
-
-async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
-    """Return whether `user` is a full member of the workspace.
-
-    `now` asks Slack even when a recent answer is cached. False when Slack cannot be reached.
-    """
-    find = people.find_now if now else people.find
-    try:
-        return (await find(user)).kind is PersonKind.MEMBER
-    except SlackUnavailable:
-        return False
-
-
-async def may_administer(people: People, policy: Policy, user: str) -> bool:
-    """Return whether `user` is an admin, which Slack is asked each time."""
-    try:
-        policy.may_administer(await people.find_now(user))
-    except (NotPermitted, SlackUnavailable):
-        return False
-    return True
-
-
-async def may_ask(
-    people: People, policy: Policy, request: Request, settings: ChannelSettings
-) -> bool:
-    """Return whether the asker may still ask in the channel, which Slack is asked each time.
-
-    True for a workflow step, which no person asks.
-    """
-    if request.entry is Entry.WORKFLOW_STEP:
-        return True
-    try:
-        policy.may_ask(await people.find_now(request.user), settings)
-    except (NotPermitted, SlackUnavailable):
-        return False
-    return True
 
 
 def _is_pressed_in_place(approval: Approval, kind: WaitKind, team: str, press: ButtonPress) -> bool:
