@@ -166,23 +166,23 @@ class CatchUp:
             if is_active or (is_new and float(latest) > now - self._look_back):
                 replies = await history.replies(channel, root["ts"], now - self._look_back)
                 every += replies
-                found += [each for each in replies if float(each["ts"]) > since(now)]
+                found += [reply for reply in replies if float(reply["ts"]) > since(now)]
                 if any(map(message_metadata.is_under_way, replies)):
                     unfinished.append(root["ts"])
                 else:
                     self._searched_threads[channel, root["ts"]] = latest
-        own = [each for each in every if each.get("user") == self._identity.user]
-        answered = {ts for each in own for ts in message_metadata.answered_by(each)}
+        own = [message for message in every if message.get("user") == self._identity.user]
+        answered = {ts for message in own for ts in message_metadata.answered_by(message)}
         if not mark:
             answered |= _above_unnamed_answers(found, own)
         begin = max(since(now), _joined(recent, self._identity.user))
         new = {each["ts"]: each for each in found if float(each["ts"]) > begin}
         unseen = [new[ts] for ts in sorted(new, key=float) if not await self._is_seen(channel, ts)]
-        for each in unseen:
-            if each["ts"] in answered and each.get("user"):
-                thread = each.get("thread_ts") or each["ts"]
-                await self._join(f"{self._identity.team}:{channel}:{thread}", str(each["user"]))
-        missed = [each for each in unseen if each["ts"] not in answered]
+        for message in unseen:
+            if message["ts"] in answered and message.get("user"):
+                thread = message.get("thread_ts") or message["ts"]
+                await self._join(f"{self._identity.team}:{channel}:{thread}", str(message["user"]))
+        missed = [message for message in unseen if message["ts"] not in answered]
         return missed, unfinished, now
 
     async def _is_settled(self, channel: str, root: Message) -> bool:
@@ -196,21 +196,21 @@ class CatchUp:
 
 def _joined(messages: Sequence[Message], bot: str) -> float:
     """Return when the bot joined the channel, as older messages were not for it; 0.0 if unknown."""
-    joins = (each for each in messages if each.get("subtype") == "channel_join")
-    return max((float(each["ts"]) for each in joins if each.get("user") == bot), default=0.0)
+    joins = (message for message in messages if message.get("subtype") == "channel_join")
+    return max((float(join["ts"]) for join in joins if join.get("user") == bot), default=0.0)
 
 
 def _above_unnamed_answers(messages: Sequence[Message], own: Sequence[Message]) -> set[str]:
     """Return the ts of messages above an answer of an older version in their thread."""
     last: dict[str, float] = {}
-    for each in own:
-        if message_metadata.is_unnamed_answer(each):
-            thread = each.get("thread_ts") or each["ts"]
-            last[thread] = max(last.get(thread, 0.0), float(each["ts"]))
+    for message in own:
+        if message_metadata.is_unnamed_answer(message):
+            thread = message.get("thread_ts") or message["ts"]
+            last[thread] = max(last.get(thread, 0.0), float(message["ts"]))
     return {
-        each["ts"]
-        for each in messages
-        if float(each["ts"]) < last.get(each.get("thread_ts") or each["ts"], 0.0)
+        message["ts"]
+        for message in messages
+        if float(message["ts"]) < last.get(message.get("thread_ts") or message["ts"], 0.0)
     }
 
 

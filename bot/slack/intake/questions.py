@@ -212,7 +212,7 @@ class QuestionIntake:
         self, person: Person, files: Sequence[FileRef]
     ) -> tuple[FileRef, ...]:
         """Return the files that the person may see, as a modal's metadata could be forged."""
-        return tuple([each for each in files if await self.may_read_file(person, each.id)])
+        return tuple([file for file in files if await self.may_read_file(person, file.id)])
 
     async def may_read_file(self, person: Person, file: str) -> bool:
         """Return whether the person uploaded the file, or shares a channel with it and the bot."""

@@ -91,9 +91,9 @@ def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
 def is_under_way(message: Mapping[str, Any]) -> bool:
     """Return whether the message shows a run that has not ended: only these have a Stop button."""
     elements = (
-        each for block in message.get("blocks") or () for each in block.get("elements") or ()
+        element for block in message.get("blocks") or () for element in block.get("elements") or ()
     )
-    return any(each.get("action_id") == STOP for each in elements)
+    return any(element.get("action_id") == STOP for element in elements)
 
 
 def _payload(message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -301,7 +301,7 @@ class MessageWriter:
         page = await self._clients.reads.conversations_history(
             channel=channel, limit=100, include_all_metadata=True
         )
-        own = [each for each in page["messages"] if self._is_own(each)]
+        own = [message for message in page["messages"] if self._is_own(message)]
         return self._numbered(own, number) is not None
 
     async def attach(self, upload: Upload, data: bytes, *, since: str | None) -> str:

@@ -152,11 +152,11 @@ class Orphans:
     def among(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages that may be orphans."""
         return [
-            each
-            for each in messages
-            if each.get("user") == self.identity.user
-            and message_metadata.is_under_way(each)
-            and time.time() - float(each["ts"]) > _MIN_AGE
+            message
+            for message in messages
+            if message.get("user") == self.identity.user
+            and message_metadata.is_under_way(message)
+            and time.time() - float(message["ts"]) > _MIN_AGE
         ]
 
     async def end(self, channel: str, thread: str, history: History) -> None:
@@ -179,9 +179,9 @@ class Orphans:
 
     def _asker_of(self, orphan: Message, replies: Iterable[Message]) -> str:
         """Return the user whose message the orphan most likely answers: the last one above it."""
-        above = (each for each in replies if float(each["ts"]) < float(orphan["ts"]))
+        above = (reply for reply in replies if float(reply["ts"]) < float(orphan["ts"]))
         users = [str(each.get("user")) for each in above if not each.get("bot_id")]
-        return next((each for each in reversed(users) if each != self.identity.user), "")
+        return next((user for user in reversed(users) if user != self.identity.user), "")
 
     async def _end(self, channel: str, message: Message) -> None:
         ts, run_id = str(message["ts"]), message_metadata.run_of(message) or ""

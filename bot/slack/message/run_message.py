@@ -145,8 +145,8 @@ class RunMessage:
             await self._end_status()
             return ()
         named = [
-            each.model_copy(update={"title": await with_names(each.title, self._name_of)})
-            for each in approvals
+            approval.model_copy(update={"title": await with_names(approval.title, self._name_of)})
+            for approval in approvals
         ]
         stops = Stops.of(self._request)
         waits = self._cards.waits

@@ -161,7 +161,7 @@ class SlackCanvases:
         answer = await self._clients.reads.canvases_sections_lookup(
             canvas_id=canvas.id, criteria=criteria
         )
-        ids = [str(each["id"]) for each in answer["sections"]]
+        ids = [str(section["id"]) for section in answer["sections"]]
         if len(ids) != 1:
             raise ToolError(
                 f"Slack finds {len(ids)} sections with these words, so nobody knows which would be "

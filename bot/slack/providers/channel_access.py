@@ -238,7 +238,9 @@ class ReachableChannels:
             page = await self.slack.clients.reads.conversations_list(
                 types="public_channel", exclude_archived=True, limit=1_000, cursor=cursor
             )
-            found |= {str(each["name"]): bool(each["is_member"]) for each in page["channels"]}
+            found |= {
+                str(channel["name"]): bool(channel["is_member"]) for channel in page["channels"]
+            }
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 break

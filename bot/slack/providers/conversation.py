@@ -81,11 +81,11 @@ class SlackConversation:
 
         def new(page: AsyncSlackResponse) -> list[dict[str, Any]]:
             return [
-                each
-                for each in page["messages"]
-                if _is_content(each, request.run_id)
-                and float(each["ts"]) < float(before)
-                and max(float(each["ts"]), float(edited_at(each) or 0)) > float(since or 0)
+                message
+                for message in page["messages"]
+                if _is_content(message, request.run_id)
+                and float(message["ts"]) < float(before)
+                and max(float(message["ts"]), float(edited_at(message) or 0)) > float(since or 0)
             ]
 
         async with for_the_model():
@@ -269,7 +269,9 @@ class SlackConversation:
         cursor: str | None = None
         for _ in range(_MAX_PAGES):
             page = await self._thread_page(request, cursor=cursor)
-            found |= {each["ts"]: each for each in page["messages"]}  # each page has the root
+            found |= {
+                message["ts"]: message for message in page["messages"]
+            }  # each page has the root
             cursor = _next_cursor(page)
             if not cursor:
                 break

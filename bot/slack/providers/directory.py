@@ -77,8 +77,10 @@ class SlackDirectory:
         async with for_the_model():
             found = await self._channels.readable(channel)
             page = await self._clients.reads.conversations_members(channel=found, limit=limit)
-            facts = [await self._clients.reads.users_info(user=each) for each in page["members"]]
-        return [self._person(each["user"]) for each in facts]
+            facts = [
+                await self._clients.reads.users_info(user=member) for member in page["members"]
+            ]
+        return [self._person(fact["user"]) for fact in facts]
 
     async def search(
         self,

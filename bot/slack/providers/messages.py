@@ -150,7 +150,7 @@ class MessageSearch:
 
     async def _public_names(self, channels: set[str]) -> dict[str, str]:
         """Return the names of the public channels, which the bot checks by itself."""
-        known = [await self._access.channel(each) for each in sorted(channels)]
+        known = [await self._access.channel(channel) for channel in sorted(channels)]
         return {each.id: each.name for each in known if each and each.open}
 
     async def _in_history(
@@ -166,7 +166,9 @@ class MessageSearch:
                 channel=channel["id"], limit=_MESSAGES, oldest=ts_of(after), latest=ts_of(before)
             )
             found += [
-                (channel, each) for each in history["messages"] if has_words(_text(each), query)
+                (channel, message)
+                for message in history["messages"]
+                if has_words(_text(message), query)
             ]
         newest = sorted(found, key=lambda each: float(each[1]["ts"]), reverse=True)
         kept = [each for each in newest if not self._is_no_source(each[1], each[0]["id"])][:limit]
@@ -232,8 +234,8 @@ class ChannelItems:
         """Return pinned messages, the latest pin first."""
         place = await self.channels.readable(channel)
         items = (await self.clients.reads.pins_list(channel=place))["items"]
-        messages = [each["message"] for each in items if each.get("type") == "message"]
-        return [await self.reader.message(each, place) for each in messages]
+        messages = [item["message"] for item in items if item.get("type") == "message"]
+        return [await self.reader.message(message, place) for message in messages]
 
     async def files(
         self, channel: str | None, *, after: datetime | None, before: datetime | None
@@ -249,7 +251,7 @@ class ChannelItems:
                 ts_from=ts_of(after),
                 ts_to=ts_of(before),
             )
-            found += [await self._shared_file(each) for each in page["files"] if file_refs([each])]
+            found += [await self._shared_file(file) for file in page["files"] if file_refs([file])]
             if page_number >= int((page.get("paging") or {}).get("pages") or 0):
                 break
         return found

@@ -80,7 +80,7 @@ def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
     values = not_in_title(values_of(approval, canvas_link), redacted(approval.title))
     blocks = [section(_headline(approval, decision))]
     if decision is None or not decision.of_words_taken_back:
-        blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
+        blocks += [_argument(value) for value in values[:_MOST_FIELDS]]
         if approval.destructive and decision is None:
             blocks.append(section(approval_words.DESTRUCTIVE()))
         if mentions := _mentions(approval):
@@ -131,7 +131,7 @@ def _mentions(approval: Approval) -> str:
 
 
 def _is_cut(values: Sequence[Value]) -> bool:
-    return len(values) > _MOST_FIELDS or any(len(each.text) > _SHOWN for each in values)
+    return len(values) > _MOST_FIELDS or any(len(value.text) > _SHOWN for value in values)
 
 
 def _headline(approval: Approval, decision: Decision | None) -> str:

@@ -74,7 +74,7 @@ def not_in_title(values: Sequence[Value], title: str) -> list[Value]:
 
     An empty argument of a built-in tool counts as missing.
     """
-    given = [each for each in values if each.text or not each.kind]
+    given = [value for value in values if value.text or not value.kind]
     last = [each for each in given if title.endswith(f": {each.text}")]
     return [each for each in given if not _is_in_title(each, title, ends=last == [each])]
 

@@ -237,7 +237,7 @@ def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
     kept: list[Block] = []
     for block in blocks:
         elements = block.get("elements") or ()
-        left = [each for each in elements if each.get("action_id") not in actions]
+        left = [element for element in elements if element.get("action_id") not in actions]
         if len(left) == len(elements):
             kept.append(block)
         elif left:
@@ -260,7 +260,7 @@ def answer_buttons(
     """
     elements = [*leading]
     choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
-    elements += [message_button(*each, request_id) for each in choices]
+    elements += [message_button(*choice, request_id) for choice in choices]
     elements += more
     elements += _details(details)
     return actions(*elements) if elements else None

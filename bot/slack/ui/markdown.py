@@ -83,7 +83,7 @@ def plain_text(markdown: str) -> str:
     """Return a Markdown text without markup, one line per block."""
     blocks = SyntaxTreeNode(_PARSER.parse(markdown)).walk()
     return "\n".join(
-        _plain(each) for each in blocks if each.type in ("inline", "fence", "code_block")
+        _plain(block) for block in blocks if block.type in ("inline", "fence", "code_block")
     )
 
 

@@ -212,7 +212,7 @@ def _accounts(outcome: Outcome, request: Request) -> str:
     """Say whose accounts were used, "" if none."""
     if not outcome.accounts:
         return ""
-    names = escape_mrkdwn(list_in_words([clean(each) for each in outcome.accounts]))
+    names = escape_mrkdwn(list_in_words([clean(account) for account in outcome.accounts]))
     if request.is_for_one:
         return words.YOUR_ACCOUNTS(accounts=names)
     return words.OWN_ACCOUNTS(person=escape_mrkdwn(request.author), accounts=names)

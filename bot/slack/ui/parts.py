@@ -155,7 +155,7 @@ def joined(blocks: list[str], *, between: str = "\n\n") -> list[Piece]:
             moves = last.startswith("#") and len(texts[-1]) > 1 and _fits([last, chunk], between)
             texts.append([texts[-1].pop()] if moves else [])
         texts[-1].append(chunk)
-    return [written(between.join(each)) for each in texts if each]
+    return [written(between.join(text)) for text in texts if text]
 
 
 def _fits(chunks: list[str], between: str) -> bool:

@@ -124,7 +124,7 @@ def advance(progress: Progress, event: Event) -> Progress:
 def _with_event(steps: tuple[Step, ...], event: ToolEvent) -> tuple[Step, ...]:
     match event:
         case ToolStarted(call_id=call_id, title=title):
-            others = (each for each in steps if not _is_running(each, call_id))
+            others = (step for step in steps if not _is_running(step, call_id))
             return (*others, Step(call_id, title))  # a call that waited for people begins again
         case ToolProgress(call_id=call_id, line=line):
             changes: dict[str, Any] = {"report": line}
@@ -135,7 +135,7 @@ def _with_event(steps: tuple[Step, ...], event: ToolEvent) -> tuple[Step, ...]:
             changes = {"status": status, "detail": event.detail}
             if event.title:
                 changes["title"] = event.title
-    return tuple(replace(each, **changes) if each.call_id == call_id else each for each in steps)
+    return tuple(replace(step, **changes) if step.call_id == call_id else step for step in steps)
 
 
 def _with_subagent_event(steps: tuple[Step, ...], agent: str, event: ToolEvent) -> tuple[Step, ...]:

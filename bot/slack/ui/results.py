@@ -203,7 +203,7 @@ def draft_pieces(
 def _quoted(markdown: str, gate: LinkGate) -> list[Piece]:
     """Return the text as a quotation. Long blocks are split first, so that each piece has its marks."""
     blocks = [
-        each for block in safe_blocks(markdown, gate) for each in chunks(block, _MAX_UNQUOTED)
+        chunk for block in safe_blocks(markdown, gate) for chunk in chunks(block, _MAX_UNQUOTED)
     ]
     quoted = ["\n".join(f"> {line}".rstrip() for line in each.split("\n")) for each in blocks]
     return joined(quoted, between="\n>\n")

@@ -177,7 +177,7 @@ def _channels(changed: Sequence[str]) -> str:
 
 def _spent(uses: Sequence[BudgetUse]) -> str:
     """List the highest accounts of each budget, so that many channels do not hide people."""
-    visible = [each for each in uses if not _counts_elsewhere(each)]
+    visible = [use for use in uses if not _counts_elsewhere(use)]
     by_budget = {
         budget: [each for each in visible if each.budget == budget] for budget in home_words.USED_BY
     }
@@ -216,7 +216,7 @@ def _account(use: BudgetUse) -> str:
 
 
 def _servers(servers: Sequence[ServerStatus]) -> str:
-    return "\n".join([home_words.HOME_SERVERS(), *(f"• {_server(each)}" for each in servers)])
+    return "\n".join([home_words.HOME_SERVERS(), *(f"• {_server(server)}" for server in servers)])
 
 
 def _server(server: ServerStatus) -> str:
