@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
+from bot.features.evidence.figures import FigureStore
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.leases import Lease, Leases, Lock, locked
@@ -37,7 +38,6 @@ from bot.store.workspaces.budgets import (
 )
 from bot.store.workspaces.catch_up import CatchUpStore, CatchUpTurn
 from bot.store.workspaces.decisions import Decisions, ListedDecisions
-from bot.store.workspaces.figures import FigureStore
 from bot.store.workspaces.schedules import ScheduleStore
 
 __all__ = [
