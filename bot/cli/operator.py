@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,6 @@ from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
-from bot.core.findings import FigureCounts
 from bot.mcp import Pin, ServerStatus, ToolFacts, open_mcp_servers
 from bot.runs.erasure import ResponseDeleter, erase_person, erase_thread
 from bot.runs.policy.budget_words import since, used_of
@@ -53,7 +52,11 @@ async def usage_lines(settings: Settings) -> list[str]:
         policy = budget_policy(settings, stores)
         uses = await policy.of_all()
         pause = await policy.paused()
-        figures = await stores.figures.of_month(datetime.now(UTC))
+        others = [
+            await feature.usage_lines(stores)
+            for feature in all_features(settings)
+            if feature.usage_lines
+        ]
     rows = [("budget", "of", "spent")]
     for each in uses:
         share = f" ({each.share:.0%})" if each.shares else ""
@@ -63,25 +66,8 @@ async def usage_lines(settings: Settings) -> list[str]:
     lines = [f"{name:<28} {holder:<24} {spent}" for name, holder, spent in rows]
     if len(rows) == 1:
         lines = [f"Nothing was spent this month in {where(settings)}."]
-    lines += _figure_lines(figures)
+    lines += [line for more in others for line in more]
     return [f"Paused by {pause.name}, {since(pause)}.", *lines] if pause else lines
-
-
-def _figure_lines(figures: Mapping[str, FigureCounts]) -> list[str]:
-    """Return a table of where the figures in answers come from, by model; [] without any."""
-    if not figures:
-        return []
-    heads = ("filled in", "found", "worked out", "not found", "sent back")
-    lines = [
-        "",
-        f"{'figures this month, by model':<28} {' '.join(f'{each:>12}' for each in heads)}",
-    ]
-    for model, counts in sorted(figures.items()):
-        shares = (counts.filled_in, counts.found, counts.worked_out, counts.not_found)
-        cells = [f"{count:,} {count / max(counts.total, 1):>4.0%}" for count in shares]
-        cells.append(f"{counts.sent_back:,}")
-        lines.append(f"{model:<28} {' '.join(f'{cell:>12}' for cell in cells)}")
-    return lines
 
 
 async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:

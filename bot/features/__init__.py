@@ -129,7 +129,7 @@ class Feature:
     - `server_questions`: puts questions of MCP servers to people.
     - `waits`: the kinds of what its hooks wait for people to decide: their cards, and what a terminal
       asks. The names are stored.
-    - `checks`: its lines in `bot doctor`.
+    - `checks`: its lines in `bot doctor`. `usage_lines`: its lines in `bot usage`.
     - `metrics`: its metrics, made with `registry=None`.
     """
 
@@ -152,4 +152,5 @@ class Feature:
     server_questions: ServerQuestions | None = None
     waits: Callable[[ServiceDeps], Mapping[str, WaitKind]] | None = None
     checks: ChecksFor | None = None
+    usage_lines: Callable[[Stores], Awaitable[Sequence[str]]] | None = None
     metrics: tuple[Collector, ...] = ()

@@ -13,6 +13,7 @@ from bot.agent.loop_deps import Reported
 from bot.core.chain import Item, LedgerEntry
 from bot.core.outcome import Outcome
 from bot.runs.watching import Listener
+from bot.store.values import Command
 
 if TYPE_CHECKING:
     from bot.runs.run import Run
@@ -54,6 +55,10 @@ class RunPart(Listener):
         """Return the outcome of the run with what the feature found. The part that is listed first
         is last, and sees what the others found."""
         return outcome
+
+    def saving(self, outcome: Outcome) -> Sequence[Command]:
+        """Return commands for Redis that are carried out with the saving of the outcome, once."""
+        return ()
 
 
 RunPartFor = Callable[["Run"], RunPart]

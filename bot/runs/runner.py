@@ -25,7 +25,6 @@ from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import bound_request
 from bot.core.errors import CorruptValue, LeaseLost, ModelError, ModelErrorKind, StoreUnavailable
 from bot.core.failpoints import failpoint
-from bot.core.findings import FigureCounts
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
@@ -47,7 +46,9 @@ from bot.runs.queue.revisions import refresh_edit
 from bot.runs.results.result_markdown import result_text
 from bot.runs.run import Run, decoded
 from bot.runs.run_deps import RunDeps
+from bot.runs.run_parts import RunPart
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
+from bot.store.values import Command
 from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
@@ -256,7 +257,7 @@ class Runner:
             after, entries = await self._thread_after_failure(run, caller, outcome)
         audit.end(outcome)
         decided = Decided(outcome, after, entries)
-        await self._finish(request, run.held_lease, decided, await audit.take_noted())
+        await self._finish(request, run.held_lease, decided, await audit.take_noted(), run.parts)
         await audit.settle()
         return outcome
 
@@ -266,6 +267,7 @@ class Runner:
         lease: Lease,
         decided: Decided,
         on_record: Sequence[PendingEntry] = (),
+        parts: Sequence[RunPart] = (),
     ) -> None:
         """Save the outcome. A silent outcome puts the requests that joined the run back in the
         mailbox."""
@@ -284,18 +286,17 @@ class Runner:
             entries=entries,
             progress_of=request.id,
             on_record=on_record,
-            also=[] if outcome.silent else self._also(request, outcome),
+            also=[] if outcome.silent else self._also(request, outcome, parts),
         )
         failpoint("run-finished")
 
-    def _also(self, request: Request, outcome: Outcome) -> list[tuple[Any, ...]]:
-        """Return the commands that count the figures of an answer, and those after which the next
-        direct message knows this exchange."""
-        figures = FigureCounts.of(outcome.traced) if outcome.traced else FigureCounts()
-        counting = self._stores.figures.counting(outcome.totals.model, figures)
+    def _also(self, request: Request, outcome: Outcome, parts: Sequence[RunPart]) -> list[Command]:
+        """Return the commands of features, and those after which the next direct message knows this
+        exchange."""
+        also = [command for part in parts for command in part.saving(outcome)]
         if not self.deps.direct.remembers(request):
-            return counting
-        return [*counting, *self._stores.direct.remembering(request, outcome.run_id)]
+            return also
+        return [*also, *self._stores.direct.remembering(request, outcome.run_id)]
 
     async def _silenced_if_withdrawn(self, run: Run, outcome: Outcome) -> Outcome:
         """Return a decided outcome, made silent and saved again if its question was deleted since."""

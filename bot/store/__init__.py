@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.features.evidence.figures import FigureStore
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.leases import Lease, Leases, Lock, locked
@@ -53,7 +52,6 @@ __all__ = [
     "DirectMessages",
     "Erased",
     "Erasure",
-    "FigureStore",
     "Forecast",
     "Lease",
     "Leases",
@@ -113,7 +111,6 @@ class Stores:
     stale_statuses: StaleStatuses
     budgets: BudgetStore
     pause: PauseSwitch
-    figures: FigureStore
     refused: RefusedStore
     receivers: Receivers
     catch_ups: CatchUpStore
@@ -214,7 +211,6 @@ async def open_stores(
             stale_statuses=StaleStatuses(redis),
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
-            figures=FigureStore(redis),
             refused=RefusedStore(redis),
             receivers=Receivers(redis),
             catch_ups=CatchUpStore(redis, keep),

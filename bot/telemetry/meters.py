@@ -39,12 +39,6 @@ class RunMeters:
             buckets=_RUN_SECONDS,
             registry=registry,
         )
-        self.findings = Counter(
-            "bot_evidence_findings",
-            "Figures, dates, ids, addresses and quotes of answers, by what tracing them found.",
-            ["verdict"],
-            registry=registry,
-        )
         self.tool_calls = Counter(
             "bot_tool_calls",
             "Tool calls, by tool and success.",

@@ -13,7 +13,6 @@ from prometheus_client.registry import Collector
 from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded
-from bot.core.findings import counted_as
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.watching import Listener, ModelCalled, Observer, Submission
@@ -93,8 +92,6 @@ class Metrics(Observer):
             self._counted.popitem(last=False)
         self._run.ended.labels(outcome.status, outcome.stop_reason).inc()
         self._run.seconds.observe(outcome.totals.seconds)
-        for finding in outcome.traced.items if outcome.traced else ():
-            self._run.findings.labels(counted_as(finding)).inc()
 
     def model_called(self, call: ModelCalled) -> None:
         """Count an ended call of the model, its duration, its tokens and its cost.

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 import bot.app.process  # noqa: F401 - defines all hooks
 from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
+from bot.app.features import own_features
 from bot.app.tool_loading import catalogue
 from bot.cli.console import exit_code
 from bot.core.answers import GIVEN, RESPONSE_TYPES, Chart
@@ -267,11 +268,9 @@ def metrics() -> list[str]:
     """With their labels."""
     registry = CollectorRegistry()
     groups = [kind(registry) for kind in (RunMeters, ModelMeters, ProcessMeters)]
-    return [
-        f"{meter._name}: {meter._type}({', '.join(meter._labelnames)})"
-        for group in groups
-        for meter in vars(group).values()
-    ]
+    meters = [meter for group in groups for meter in vars(group).values()]
+    meters += [meter for each in own_features(Settings(_env_file=None)) for meter in each.metrics]
+    return [f"{meter._name}: {meter._type}({', '.join(meter._labelnames)})" for meter in meters]
 
 
 def exit_codes() -> list[str]:

@@ -5,14 +5,37 @@ One hash per month with the fields "filled_in gpt-5", "found gpt-5", and so on.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from datetime import UTC, datetime
-from typing import Any
 
-from bot.core.findings import FigureCounts
+from prometheus_client import Counter
+
+from bot.core.findings import FigureCounts, counted_as
+from bot.core.outcome import Outcome
+from bot.store import Stores
 from bot.store.connection import Connection
+from bot.store.values import Command
 
 _SECONDS = 62 * 86_400
+_MOST_REMEMBERED = 10_000  # ended runs, so that none is counted twice
+
+
+async def figure_lines(stores: Stores) -> list[str]:
+    """Return a table of where the figures in answers of this month come from; [] without any."""
+    figures = await FigureStore(stores.redis).of_month(datetime.now(UTC))
+    if not figures:
+        return []
+    heads = ("filled in", "found", "worked out", "not found", "sent back")
+    lines = [
+        "",
+        f"{'figures this month, by model':<28} {' '.join(f'{each:>12}' for each in heads)}",
+    ]
+    for model, counts in sorted(figures.items()):
+        shares = (counts.filled_in, counts.found, counts.worked_out, counts.not_found)
+        cells = [f"{count:,} {count / max(counts.total, 1):>4.0%}" for count in shares]
+        cells.append(f"{counts.sent_back:,}")
+        lines.append(f"{model:<28} {' '.join(f'{cell:>12}' for cell in cells)}")
+    return lines
 
 
 class FigureStore:
@@ -21,7 +44,7 @@ class FigureStore:
     def __init__(self, redis: Connection) -> None:
         self._redis = redis
 
-    def counting(self, model: str, figures: FigureCounts) -> list[tuple[Any, ...]]:
+    def counting(self, model: str, figures: FigureCounts) -> list[Command]:
         """Return the commands that add the counts of one answer, for `Lease.write`."""
         key = self._key(datetime.now(UTC))
         counts = [("HINCRBY", key, f"{name} {model}", count) for name, count in figures if count]
@@ -38,3 +61,26 @@ class FigureStore:
 
     def _key(self, now: datetime) -> str:
         return self._redis.key("figures", now.astimezone(UTC).strftime("%Y-%m"))
+
+
+class FindingsMetric:
+    """The metric of findings of one process. Each run counts once, though it may end twice."""
+
+    def __init__(self) -> None:
+        self.counter = Counter(
+            "bot_evidence_findings",
+            "Figures, dates, ids, addresses and quotes of answers, by what tracing them found.",
+            ["verdict"],
+            registry=None,
+        )
+        self._counted = OrderedDict[str, None]()
+
+    def count(self, outcome: Outcome) -> None:
+        """Count the findings of an outcome that was posted."""
+        if outcome.traced is None or outcome.run_id in self._counted:
+            return
+        self._counted[outcome.run_id] = None
+        if len(self._counted) > _MOST_REMEMBERED:
+            self._counted.popitem(last=False)
+        for finding in outcome.traced.items:
+            self.counter.labels(counted_as(finding)).inc()

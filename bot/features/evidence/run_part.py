@@ -10,9 +10,10 @@ from typing_extensions import override
 from bot.agent.events import Event, Recorded, RunEnded
 from bot.agent.loop_deps import Reported
 from bot.core.chain import LedgerEntry
-from bot.core.findings import Findings
+from bot.core.findings import FigureCounts, Findings
 from bot.core.outcome import Outcome
 from bot.features.evidence.check import RunEvidence
+from bot.features.evidence.figures import FigureStore, FindingsMetric
 from bot.features.evidence.filling import References
 from bot.features.evidence.hook import EvidenceHook, filled_in
 from bot.features.evidence.settings import EvidenceSettings
@@ -20,6 +21,7 @@ from bot.library.tracing.cldr import words_for
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
+from bot.store.values import Command
 
 _INSTRUCTIONS = """\
 Figures
@@ -33,7 +35,8 @@ class EvidencePart(RunPart):
 
     instructions = _INSTRUCTIONS
 
-    def __init__(self, settings: EvidenceSettings, run: Run) -> None:
+    def __init__(self, settings: EvidenceSettings, metric: FindingsMetric, run: Run) -> None:
+        self._metric, self._redis = metric, run.deps.stores.redis
         mode = run.channel.evidence or settings.mode
         reader = LedgerReader(run.deps.toolbox.catalogue.get)
         self._request = request = run.request
@@ -63,6 +66,17 @@ class EvidencePart(RunPart):
         if ended.result:
             traced = self._evidence.findings(ended.result, filled_in(ended.state))
         return _with_findings(outcome, traced, is_shown=self._evidence.is_shown)
+
+    @override
+    def saving(self, outcome: Outcome) -> Sequence[Command]:
+        if outcome.traced is None:
+            return ()
+        counts = FigureCounts.of(outcome.traced)
+        return FigureStore(self._redis).counting(outcome.totals.model, counts)
+
+    @override
+    async def on_end(self, outcome: Outcome) -> None:
+        self._metric.count(outcome)
 
 
 def _with_findings(outcome: Outcome, traced: Findings | None, *, is_shown: bool) -> Outcome:
