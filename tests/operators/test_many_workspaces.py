@@ -27,7 +27,7 @@ from bot.core.errors import ConfigurationError, CorruptValue, SlackUnavailable
 from bot.dev.model import ResponsesServer, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.ops.doctor import Level
-from bot.ops.doctor.encryption import examine_encryption
+from bot.ops.doctor.redis import examine_encryption
 from bot.ops.doctor.slack import examine_slack
 from bot.settings import Settings
 from bot.slack.edge.client import DeadlineClient

@@ -26,7 +26,7 @@ from bot.core.check import Level
 from bot.core.errors import ConfigurationError
 from bot.dev.model import ResponsesServer, Script, ScriptBook, call, calls, finish
 from bot.dev.workspace import ADA, Workspace
-from bot.ops.doctor.collector import examine_collector
+from bot.ops.doctor.machine import examine_collector
 from bot.settings import Settings
 from bot.telemetry.health import http_server
 from bot.telemetry.tracing import telemetry

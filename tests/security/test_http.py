@@ -14,7 +14,7 @@ import pytest
 from redis.asyncio import Redis
 from slack_sdk.signature import SignatureVerifier
 
-from bot.ops.doctor.refused import examine_refused
+from bot.ops.doctor.redis import examine_refused
 from bot.slack.edge import http as events
 from bot.slack.edge.http import refusal_of
 from bot.telemetry.log_privacy import shown

@@ -25,7 +25,7 @@ from bot.library.isolated.process import IsolatedLimits, Reach, UsageLimits
 from bot.library.isolated.process_group import process_group
 from bot.library.isolated.proof import open_ways
 from bot.library.isolated.scratch import foreign_scratch_folder, remove_folder
-from bot.ops.doctor.isolation import open_line
+from bot.ops.doctor.machine import open_line
 from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.store.embedded import embedded_redis, running_redis
 

@@ -17,7 +17,7 @@ from bot.core.check import Level
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.dev.model import ResponsesServer, Script, call, finish, respond
 from bot.dev.model.request import ModelRequest
-from bot.ops.doctor.env_file import examine_env_file
+from bot.ops.doctor.machine import examine_env_file
 from bot.ops.doctor.tools import examine_tools
 from bot.settings import Settings, ToolSettings, load_settings
 from bot.text import redaction

@@ -8,22 +8,14 @@ from collections.abc import Awaitable
 from bot.app.run_setup import with_running_redis
 from bot.app.tool_providers import secret_variables
 from bot.core.check import Check, Level, problem
-from bot.ops.doctor.collector import examine_collector
-from bot.ops.doctor.databases import examine_databases
-from bot.ops.doctor.encryption import examine_encryption
-from bot.ops.doctor.env_file import examine_env_file
 from bot.ops.doctor.features import examine_features
-from bot.ops.doctor.isolation import examine_isolation
-from bot.ops.doctor.mcp import examine_mcp
+from bot.ops.doctor.machine import examine_collector, examine_env_file, examine_isolation
 from bot.ops.doctor.model import examine_model
-from bot.ops.doctor.pause import examine_pause
-from bot.ops.doctor.redis import examine_redis
-from bot.ops.doctor.refused import examine_refused
+from bot.ops.doctor.redis import examine_encryption, examine_pause, examine_redis, examine_refused
 from bot.ops.doctor.report import print_report
 from bot.ops.doctor.running import examine_running
 from bot.ops.doctor.slack import examine_slack
-from bot.ops.doctor.tools import examine_tools
-from bot.ops.doctor.web_search import examine_web_search
+from bot.ops.doctor.tools import examine_databases, examine_mcp, examine_tools, examine_web_search
 from bot.settings import Settings
 from bot.text.invisible_text import readable
 from bot.text.redaction import redacted
@@ -70,12 +62,12 @@ async def _all_of(**parts: Awaitable[list[Check]]) -> list[Check]:
     """Return all checks. A part that breaks is a problem of its own, and hides no other."""
     done = await asyncio.gather(*parts.values(), return_exceptions=True)
     checks: list[Check] = []
-    for subject, found in zip(parts, done, strict=True):
-        if isinstance(found, Exception):
-            why = f"{type(found).__name__}: {redacted(str(found))}"[:_MOST_SAID]
+    for subject, result in zip(parts, done, strict=True):
+        if isinstance(result, Exception):
+            why = f"{type(result).__name__}: {redacted(str(result))}"[:_MOST_SAID]
             checks.append(problem(subject, f"the check broke: {readable(why)}", _REPORT))
-        elif isinstance(found, BaseException):
-            raise found
+        elif isinstance(result, BaseException):
+            raise result
         else:
-            checks += found
+            checks += result
     return checks

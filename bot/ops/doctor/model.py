@@ -117,8 +117,8 @@ class _Examination:
             return [problem(self.subject, f"a small question took more than {seconds:g} s", fix)]
         except ModelError as error:
             return [await self._failure(error)]
-        found = [self._answer(first), await self._name(), self._window(), *self._traits(traits)]
-        unusual = [each for each in found if each]
+        lines = [self._answer(first), await self._name(), self._window(), *self._traits(traits)]
+        unusual = [line for line in lines if line]
         return unusual or [ok(self.subject, "answers, and calls a tool when asked to")]
 
     def _request(self, *items: Item) -> ModelRequest:
@@ -192,8 +192,8 @@ class _Examination:
                 text, fix = f"a small question exceeds its context window: {error}", _LARGER
             case _:
                 pass
-        said = f"; it said: {error.said}" if error.said and str(error) not in text else ""
-        return problem(self.subject, f"{text}{said}", fix)
+        server_words = f"; it said: {error.said}" if error.said and str(error) not in text else ""
+        return problem(self.subject, f"{text}{server_words}", fix)
 
     def _answer(self, first: ModelResponse) -> Check | None:
         if any(call["name"] == _TOOL_NAME for call in first.calls):
@@ -232,18 +232,18 @@ class _Examination:
 
     def _traits(self, traits: ServerTraits) -> list[Check]:
         """Return what the calls have shown that the server cannot do."""
-        found = []
+        lines = []
         if traits.stateless and not self.settings.model.stateless:
             text = "works, but stores no responses, so each request sends the whole conversation"
             fix = "set stateless = true under [model] in bot.toml, which saves a call at each start"
-            found.append(warning(self.subject, text, fix))
+            lines.append(warning(self.subject, text, fix))
         left_out = traits.left_out.get(self.name, set())
         for part, setting in _OPTIONAL.items():
             if part in left_out:
                 text = f"works, but rejects {part.replace('_', ' ')}, which is left out"
                 fix = f"change or remove {setting} under [model] in bot.toml"
-                found.append(warning(self.subject, text, fix))
-        return found
+                lines.append(warning(self.subject, text, fix))
+        return lines
 
 
 _OPTIONAL = {

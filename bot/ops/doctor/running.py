@@ -87,7 +87,7 @@ async def _read_queue(stores: Stores, now: float) -> _Queue:
         requests = await stores.mailbox.all_of(thread)
         if not requests:
             continue
-        ages = [max(0.0, now - each.received_at.timestamp()) for each in requests]
+        ages = [max(0.0, now - request.received_at.timestamp()) for request in requests]
         if await stores.mailbox.is_parked(thread):
             queue.for_people.append(ages[0])
         elif await stores.mailbox.deaths(requests[0].id):  # attempts that have begun
@@ -98,7 +98,7 @@ async def _read_queue(stores: Stores, now: float) -> _Queue:
 
 
 def _queues(queue: _Queue, run_seconds: float) -> list[Check]:
-    found = [_waiting(queue)]
+    checks = [_waiting(queue)]
     longest = max(queue.running, default=0.0)
     text = f"{counted(len(queue.running), 'thread')}, the oldest question {_ago(longest)} old"
     if longest > run_seconds + _MARGIN_SECONDS:
@@ -106,16 +106,16 @@ def _queues(queue: _Queue, run_seconds: float) -> list[Check]:
             "look for its run_id in the log of the worker; it waits for a person, for Redis or for the "
             "model. Restarting that worker is safe: another one goes on"
         )
-        found.append(warning("being answered", text, fix))
+        checks.append(warning("being answered", text, fix))
     elif queue.running:
-        found.append(ok("being answered", text))
+        checks.append(ok("being answered", text))
     if queue.for_people:
-        asked = counted(len(queue.for_people), "thread")
+        threads = counted(len(queue.for_people), "thread")
         oldest = _ago(max(queue.for_people))
-        found.append(ok("waiting for people", f"{asked}, the oldest for {oldest}"))
+        checks.append(ok("waiting for people", f"{threads}, the oldest for {oldest}"))
     if queue.left_out:
-        found.append(ok("not looked at", counted(queue.left_out, "more thread")))
-    return found
+        checks.append(ok("not looked at", counted(queue.left_out, "more thread")))
+    return checks
 
 
 def _waiting(queue: _Queue) -> Check:
@@ -151,11 +151,11 @@ async def _ends(stores: Stores, now: float) -> list[Check]:
     if not total:
         return [ok("answered in the last hour", "nothing was asked")]
     text = ", ".join(f"{count} {reason}" for reason, count in ends.most_common())
-    found = [_model(text, sum(ends[each] for each in _BY_THE_MODEL), total)]
-    if bugs := sum(ends[each] for each in _BUGS):
+    checks = [_model(text, sum(ends[reason] for reason in _BY_THE_MODEL), total)]
+    if bugs := sum(ends[reason] for reason in _BUGS):
         fix = "look for ERROR in the log, and report the traceback"
-        found.append(warning("bugs", f"{counted(bugs, 'run')} in the last hour", fix))
-    return found
+        checks.append(warning("bugs", f"{counted(bugs, 'run')} in the last hour", fix))
+    return checks
 
 
 def _model(text: str, failed: int, total: int) -> Check:

@@ -1,7 +1,8 @@
-"""Check of Slack: tokens, granted scopes, and how events reach the bot."""
+"""Checks of Slack: tokens, granted scopes, how events reach the bot, and each installation."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
@@ -9,18 +10,23 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.app.oauth import install_store, token_box
 from bot.core.check import SECONDS, Check, clock, ok, problem, warning
-from bot.core.errors import ConfigurationError
-from bot.ops.doctor.installs import examine_installs
+from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.settings import Settings
 from bot.slack.edge.client import (
     TRANSPORT_ERRORS,
     DeadlineClient,
+    clients_on,
     error_code,
     server_time,
     slack_clients,
+    slack_session,
+    static_token,
 )
 from bot.slack.intake.manifest import manifest
+from bot.store import open_stores
+from bot.store.workspaces.installs import Install, InstallStore
 
 _BOT, _APP, _SIGNING = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"
 _NEEDED = frozenset({"app_mentions:read", "chat:write", "im:history", "users:read"})
@@ -36,11 +42,11 @@ async def examine_slack(settings: Settings) -> list[Check]:
         return [problem(_BOT, "is not set", fix), *_without_app_token(settings)]
     token = settings.slack_bot_token.get_secret_value()
     async with slack_clients(token, base_url=settings.slack_api_url) as clients:
-        found = await _bot_token(clients.reads)
+        checks = await _bot_token(clients.reads)
         if settings.slack_app_token is None:
-            return [*found, *_without_app_token(settings)]
+            return [*checks, *_without_app_token(settings)]
         app_token = settings.slack_app_token.get_secret_value()
-        return [*found, await _app_token(clients.reads, app_token)]
+        return [*checks, await _app_token(clients.reads, app_token)]
 
 
 async def _event_delivery(settings: Settings) -> list[Check]:
@@ -72,14 +78,14 @@ async def _bot_token(client: AsyncWebClient) -> list[Check]:
 
 def _scopes(identity: AsyncSlackResponse) -> list[Check]:
     try:
-        wanted = manifest()
+        required = manifest()
     except ConfigurationError as error:
         return [warning("scopes", str(error), "run bot doctor in a checkout")]
     headers: Any = identity.headers
     header = next((v for k, v in headers.items() if k.lower() == "x-oauth-scopes"), "")
     granted = {scope.strip() for scope in header.split(",")}
-    missing = sorted(set(wanted["oauth_config"]["scopes"]["bot"]) - granted)
-    events = ", ".join(wanted["settings"]["event_subscriptions"]["bot_events"])
+    missing = sorted(set(required["oauth_config"]["scopes"]["bot"]) - granted)
+    events = ", ".join(required["settings"]["event_subscriptions"]["bot_events"])
     subscribed = ok(
         "events", f"Slack does not report which are subscribed; these should be: {events}"
     )
@@ -123,3 +129,73 @@ def _refused(subject: str, error: Exception, fix: str) -> Check:
         return problem(subject, f"Slack rejects it: {error_code(error) or 'no reason given'}", fix)
     text = f"Slack cannot be reached ({type(error).__name__})"
     return problem(subject, text, "check the network, and SLACK_API_URL if you set it")
+
+
+_SECRET, _KEYS = "SLACK_CLIENT_SECRET", "BOT_ENCRYPTION_KEYS"
+_AT_MOST = 20  # installations checked, so that a large deployment is checked in reasonable time
+
+
+async def examine_installs(settings: Settings) -> list[Check]:
+    """Check each installation's token with Slack, without refreshing it."""
+    missing = _missing(settings)
+    if missing or settings.redis_url is None:
+        return missing
+    try:
+        async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
+            return await _check_installs(settings, install_store(settings, stores))
+    except (StoreUnavailable, TimeoutError):
+        return []  # reported by the check of Redis
+
+
+def _missing(settings: Settings) -> list[Check]:
+    checks = []
+    if settings.slack_client_secret is None:
+        checks.append(
+            problem(_SECRET, "is not set", "copy it from the app's Basic Information page")
+        )
+    try:
+        token_box(settings)
+    except ConfigurationError as error:
+        checks.append(problem(_KEYS, str(error), "correct it in the environment or .env"))
+    if settings.redis_url is None:
+        fix = "set REDIS_URL, so that installations survive the loss of this machine"
+        checks.append(warning("installations", "are stored in the bot's own Redis", fix))
+    return checks
+
+
+async def _check_installs(settings: Settings, installs: InstallStore) -> list[Check]:
+    teams = await installs.teams()
+    if not teams:
+        fix = "open /slack/install at the bot's public address"
+        return [ok(_KEYS, "can be used"), warning("installations", "there are none yet", fix)]
+    return [await _check_install(settings, installs, team) for team in teams[:_AT_MOST]]
+
+
+async def _check_install(settings: Settings, installs: InstallStore, team: str) -> Check:
+    subject, fix = f"workspace {team}", "install the app there again at /slack/install"
+    try:
+        install = await installs.find(team)
+    except CorruptValue as error:
+        return problem(
+            subject, str(error), "add the key it was encrypted with to BOT_ENCRYPTION_KEYS"
+        )
+    if install is None:
+        return warning(subject, "its installation is gone", fix)
+    try:
+        async with slack_session() as session:
+            token = static_token(install.token)
+            clients = clients_on(session, token, base_url=settings.slack_api_url, team=team)
+            await clients.live.auth_test()
+    except SlackApiError as error:
+        return warning(subject, f"Slack rejects its token: {error_code(error)}", fix)
+    except TRANSPORT_ERRORS as error:
+        text = f"Slack cannot be reached ({type(error).__name__})"
+        return problem(subject, text, "check the network, and SLACK_API_URL if you set it")
+    return _install_scopes(subject, install, fix)
+
+
+def _install_scopes(subject: str, install: Install, fix: str) -> Check:
+    required = set(manifest()["oauth_config"]["scopes"]["bot"])
+    if missing := sorted(required - set(install.scopes)):
+        return warning(subject, f"not granted: {', '.join(missing)}", fix)
+    return ok(subject, f"{install.name}: its token is valid, and all scopes are granted")

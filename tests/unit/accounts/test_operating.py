@@ -7,7 +7,7 @@ import pytest
 from bot.app.http_server import process_status
 from bot.cli.operator import mcp_lines
 from bot.features.accounts.pages import AccountPages
-from bot.ops.doctor.mcp import examine_mcp
+from bot.ops.doctor.tools import examine_mcp
 from bot.settings import Settings
 from tests.support.accounts import ANNA, Connecting, service_of
 from tests.support.notes_server import Browser

@@ -18,7 +18,7 @@ from bot.core.errors import ToolError
 from bot.dev.model import Script, call, finish
 from bot.mcp import McpServer, McpServers, Pin, ServerPins, open_mcp_servers
 from bot.mcp import servers as servers_module
-from bot.ops.doctor.mcp import examine_mcp
+from bot.ops.doctor.tools import examine_mcp
 from bot.settings import Settings
 from bot.store import Stores
 from bot.testing.tools import run_tool
