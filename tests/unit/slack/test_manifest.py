@@ -17,7 +17,6 @@ from slack_bolt.response import BoltResponse
 
 from bot.app.features import all_features, wait_kinds
 from bot.core.errors import ConfigurationError
-from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import BOT_SCOPES
 from bot.features import ServiceDeps
 from bot.features.server_questions.cards import INPUT_FORM
@@ -72,8 +71,8 @@ def payloads(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.fixture
-async def app():
-    async with Workspace.open() as ws, wired(ws) as rig:
+async def app(ws):
+    async with wired(ws) as rig:
         yield rig.app.bolt
 
 

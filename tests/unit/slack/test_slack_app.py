@@ -46,10 +46,10 @@ async def told(rig: Rig) -> str:
     [(NotPermitted("Not yours."), "Not yours."), (StoreUnavailable("down"), words.WENT_WRONG())],
 )
 async def test_a_refusal_and_a_failure_are_told_to_the_person_alone(
-    error: Exception, sentence: str, caplog: pytest.LogCaptureFixture
+    ws: Workspace, error: Exception, sentence: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The press is acknowledged; a failure is in the log, with the ids."""
-    async with Workspace.open() as ws, wired(ws) as rig:
+    async with wired(ws) as rig:
 
         @rig.app.button("do_it")
         async def do(_press: Press) -> None:
@@ -61,8 +61,8 @@ async def test_a_refusal_and_a_failure_are_told_to_the_person_alone(
     assert failed is isinstance(error, StoreUnavailable)
 
 
-async def test_a_refused_modal_says_why_and_a_failed_one_can_be_sent_again() -> None:
-    async with Workspace.open() as ws, wired(ws) as rig:
+async def test_a_refused_modal_says_why_and_a_failed_one_can_be_sent_again(ws: Workspace) -> None:
+    async with wired(ws) as rig:
         errors: list[Exception] = [NotPermitted("Not yours."), StoreUnavailable("down")]
 
         @rig.app.modal("form")
