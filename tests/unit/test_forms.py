@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.errors import MalformedPayload
 from bot.dev.workspace.blocks import check_blocks, check_view
-from bot.features.server_questions.cards import Opened, input_modal, input_part, pressed_answer
+from bot.features.server_questions.cards import (
+    ANSWER_NO,
+    ANSWER_YES,
+    DECLINE_INPUT,
+    VISIT_PAGE,
+    Opened,
+    input_modal,
+    input_part,
+    pressed_answer,
+)
 from bot.features.server_questions.forms import (
     AnswerError,
     FieldKind,
@@ -25,7 +34,6 @@ from bot.features.server_questions.hook import INPUT
 from bot.features.server_questions.questions import answer_of
 from bot.features.server_questions.terminal import answer_question
 from bot.slack.ui.approval import Shown
-from bot.slack.ui.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, VISIT_PAGE
 
 
 def form(required: tuple[str, ...] = (), **fields: Any) -> Form:

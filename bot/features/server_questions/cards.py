@@ -24,8 +24,13 @@ from bot.features.server_questions.forms import (
 )
 from bot.slack.ui.approval import Shown, card_button, decided_line, plain
 from bot.slack.ui.blocks import Block, FormErrors, section, shortened, text_object, with_label
-from bot.slack.ui.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, OPEN_INPUT, VISIT_PAGE
 from bot.slack.ui.parts import Part, context, local_time
+
+DECLINE_INPUT = "decline_input"
+ANSWER_YES = "answer_input_yes"
+ANSWER_NO = "answer_input_no"
+OPEN_INPUT = "open_input"
+VISIT_PAGE = "visit_input_page"
 
 INPUT_FORM = "input_form"
 

@@ -10,7 +10,12 @@ from bot.core.approvals import ApprovalRecord, Verdict
 from bot.features import Feature
 from bot.features.server_questions import words
 from bot.features.server_questions.cards import (
+    ANSWER_NO,
+    ANSWER_YES,
+    DECLINE_INPUT,
     INPUT_FORM,
+    OPEN_INPUT,
+    VISIT_PAGE,
     Opened,
     input_modal,
     input_part,
@@ -25,7 +30,6 @@ from bot.runs.run_parts import RunPart
 from bot.slack.intake.press import ButtonPress, Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
-from bot.slack.ui import buttons
 from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.parts import Part
 
@@ -55,9 +59,9 @@ async def _draw(record: ApprovalRecord) -> Part:
 QUESTION = WaitKind(
     draw=_draw,
     verdicts={
-        buttons.DECLINE_INPUT: Verdict.DENIED,
-        buttons.ANSWER_YES: Verdict.APPROVED,
-        buttons.ANSWER_NO: Verdict.APPROVED,
+        DECLINE_INPUT: Verdict.DENIED,
+        ANSWER_YES: Verdict.APPROVED,
+        ANSWER_NO: Verdict.APPROVED,
     },
     waiting=lambda _approval, asker: words.WAITING_FOR_INPUT(person=asker),
     answer=pressed_answer,
@@ -108,9 +112,9 @@ class QuestionListeners(SlackPart):
         An answer is stored before the submission is acknowledged.
         """
         decisions = app.decisions
-        app.link(buttons.VISIT_PAGE)
+        app.link(VISIT_PAGE)
 
-        @app.button(buttons.OPEN_INPUT)
+        @app.button(OPEN_INPUT)
         async def open_input(press: Press) -> None:
             shown, approval = await decisions.approval_of(press)
             await decisions.check_may_decide(approval, press.user)

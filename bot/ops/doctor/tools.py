@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import TypeVar
@@ -15,6 +15,7 @@ from bot.app.run_setup import is_tool_name, web_search
 from bot.app.tool_states import names_by, tool_states
 from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError, ToolDefinitionError, ToolError
+from bot.features import Feature
 from bot.mcp import Pins, ServerStatus, open_mcp_servers
 from bot.services.sql_databases import SqlDatabases
 from bot.settings import Settings
@@ -120,8 +121,8 @@ class _ReadOnlyPins:
             self._values[name] = changed
 
 
-async def examine_mcp(settings: Settings) -> list[Check]:
-    """Ask each server for its tools; call none."""
+async def examine_mcp(settings: Settings, features: Sequence[Feature] | None = None) -> list[Check]:
+    """Ask each server for its tools; call none. `features` are those of the bot instead of all."""
     if not settings.mcp_servers:
         return []
     async with AsyncExitStack() as stack:
@@ -131,7 +132,7 @@ async def examine_mcp(settings: Settings) -> list[Check]:
                 stores = await stack.enter_async_context(open_stores(settings.redis_url))
                 stored = stores.mcp
         pins = _ReadOnlyPins(stored)
-        doors = mcp_doors(all_features(settings), pins)
+        doors = mcp_doors(all_features(settings) if features is None else features, pins)
         opened = open_mcp_servers(settings.mcp_servers, pins, **doors)
         servers = await stack.enter_async_context(opened)
         return [_check(status) for status in await servers.live_statuses()]

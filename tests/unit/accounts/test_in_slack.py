@@ -13,6 +13,7 @@ from bot.app.process import bot
 from bot.cli.operator import erase_lines
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.features.accounts.slack import cards, messages
 from bot.features.evidence.modal import SHOW
 from bot.features.sharing.slack_part import SHARE
 from bot.mcp import McpServer
@@ -91,9 +92,9 @@ class Place:
 
     async def link(self, user: str) -> str:
         """The address that the button Connect opens."""
-        card = await self.card(user, buttons.CONNECT)
+        card = await self.card(user, cards.CONNECT)
         elements = [e for block in card["blocks"] for e in block.get("elements", ())]
-        return str(next(e["url"] for e in elements if e.get("action_id") == buttons.CONNECT))
+        return str(next(e["url"] for e in elements if e.get("action_id") == cards.CONNECT))
 
     async def type(self, user: str, typed: str) -> Any:
         """Fill in the modal that is open, and submit it."""
@@ -104,7 +105,7 @@ class Place:
         """Connect an account: the page, the server, and the code typed in Slack."""
         self.notes.signed_in = SIGNED_IN[user]
         page = await Browser().connect(await self.link(user))
-        await self.click(user, buttons.ENTER_CODE)
+        await self.click(user, messages.ENTER_CODE)
         await self.type(user, code_of(page))
 
     async def answered(self, thread: str, count: int = 1) -> str:
@@ -145,14 +146,14 @@ async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> No
         assert "accounts/connect" not in str(here.bot.own(SALES, thread))
         assert link not in str(here.direct(BEN))
         await here.connect(ADA)
-        await here.click(ADA, buttons.POST_IT)
+        await here.click(ADA, cards.POST_IT)
         said = await here.answered(thread)
         assert "Anna's secret plan" in said
         assert "with Ada Lovelace's own Notes" in said
         assert "Connected" in str(here.direct(ADA))
         await here.ask(BEN, "And in mine?", thread=thread)
         await here.connect(BEN)
-        await here.click(BEN, buttons.ONLY_ME)
+        await here.click(BEN, cards.ONLY_ME)
         await ws.until(lambda: "Ben's shopping list" in str(here.direct(BEN)))
         public = str(ws.messages(SALES, thread))
         assert "Ben's shopping list" not in public
@@ -165,7 +166,7 @@ async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> No
         await ws.until(lambda: "Your accounts" in str(ws.home(ADA)))
         home = ws.home(ADA)
         assert home is not None
-        await ws.click_in_view(ADA, home["id"], buttons.DISCONNECT)
+        await ws.click_in_view(ADA, home["id"], messages.DISCONNECT)
         await ws.until(lambda: here.notes.revoked)
         gone = len(here.notes.revoked)
         await ws.deactivate(ADA, BEN)
@@ -195,7 +196,7 @@ async def test_evidence_from_an_account_is_its_owners(redis_url: str) -> None:
         here = Place(bot, notes)
         thread = await here.ask(ADA)
         await here.connect(ADA)
-        await here.click(ADA, buttons.POST_IT)
+        await here.click(ADA, cards.POST_IT)
         [message] = await bot.answered(SALES, thread)
         for user, sees in ((BEN, False), (ADA, True)):
             await bot.ws.click(user, SALES, message["ts"], SHOW)
@@ -213,7 +214,7 @@ async def test_ended_more_rights_and_refused(redis_url: str) -> None:
         assert channel is not None
         root = await here.ask(ADA)
         await here.connect(ADA)
-        await here.click(ADA, buttons.POST_IT)
+        await here.click(ADA, cards.POST_IT)
         await here.answered(root)
         here.notes.end("anna")
         await here.ask(ADA, "Once more?", thread=root)
@@ -224,8 +225,8 @@ async def test_ended_more_rights_and_refused(redis_url: str) -> None:
         assert "did not connect" in await here.answered(root, 2)
         here.notes.declines = False
         await here.ask(ADA, "Add milk", thread=root)
-        await here.card(ADA, buttons.GO_WITHOUT)
-        await here.click(ADA, buttons.GO_WITHOUT)
+        await here.card(ADA, cards.GO_WITHOUT)
+        await here.click(ADA, cards.GO_WITHOUT)
         assert "did not connect" in await here.answered(root, 3)
 
 
@@ -245,7 +246,7 @@ async def test_the_wait_outlives_workers_and_goes_on_in_another(redis_url: str) 
                 await ws.until(lambda: waiting in str(here.bot.own(SALES, thread)))
             await here.connect(ADA)
             async with bot(settings, intake=False), bot(settings, intake=False):
-                await here.click(ADA, buttons.POST_IT)
+                await here.click(ADA, cards.POST_IT)
                 assert "Anna's secret plan" in await here.answered(thread)
         assert len(here.bot.terminals(SALES, thread)) == 1
 
@@ -257,21 +258,21 @@ async def test_one_more_right_and_the_address_pasted(redis_url: str) -> None:
         ws, notes = here.bot.ws, here.notes
         thread = await here.ask(ADA, "Add milk")
         for rights in (1, 2):
-            await here.card(ADA, buttons.PASTE_ADDRESS)
-            await here.click(ADA, buttons.PASTE_ADDRESS)
+            await here.card(ADA, cards.PASTE_ADDRESS)
+            await here.click(ADA, cards.PASTE_ADDRESS)
             view = (await ws.until(lambda: ws.views(ADA)))[-1]
             [link] = [e["url"] for b in view["blocks"] for e in b.get("elements", ()) if "url" in e]
             browser = Browser()
             assert (await here.type(ADA, "http://127.0.0.1/elsewhere"))["response_action"]
             await here.type(ADA, await browser.allow(await browser.leave(link)))
             if rights == 1:
-                await here.click(ADA, buttons.POST_IT)
+                await here.click(ADA, cards.POST_IT)
                 await approve(here, thread, 1)
                 await ws.until(lambda: MORE in str(here.direct(ADA)))
         await approve(here, thread, 2)
         assert "Added." in await here.answered(thread)
         assert notes.notes["anna"][-1] == "Milk"
-        await here.click(ADA, buttons.NOT_ME)
+        await here.click(ADA, messages.NOT_ME)
         await ws.until(lambda: notes.revoked)
         await ws.until(lambda: "disconnected again" in str(here.direct(ADA)))
 
@@ -293,8 +294,8 @@ async def test_erasing_a_person_withdraws_their_accounts(redis_url: str) -> None
     async with place(redis_url) as here:
         await here.ask(ADA)
         await here.connect(ADA)
-        await here.card(ADA, buttons.POST_IT)
-        await here.click(ADA, buttons.ONLY_ME)
+        await here.card(ADA, cards.POST_IT)
+        await here.click(ADA, cards.ONLY_ME)
         await here.bot.ws.until(lambda: "Anna's secret plan" in str(here.direct(ADA)))
         settings = configured(here.bot.ws, here.bot.api, redis_url, **with_server(here.notes))
         lines = await erase_lines(settings, user=ADA)

@@ -7,8 +7,10 @@ import pytest
 from bot.app.http_server import process_status
 from bot.cli.operator import mcp_lines
 from bot.features.accounts.pages import AccountPages
+from bot.mcp import open_mcp_servers
 from bot.ops.doctor.tools import examine_mcp
 from bot.settings import Settings
+from bot.store import Stores
 from tests.support.accounts import ANNA, Connecting, service_of
 from tests.support.notes_server import Browser
 from tests.support.ports import free_port
@@ -62,6 +64,17 @@ async def test_doctor_says_why_nobody_can_connect(place: Connecting, redis_url: 
     place.notes.answers["/.well-known/oauth-authorization-server"] = (404, {})
     [check] = await examine_mcp(on(place, redis_url))
     assert "nobody can connect" in check.text
+
+
+async def test_without_the_feature_a_personal_server_is_off_and_doctor_says_why(
+    place: Connecting, redis_url: str, stores: Stores
+) -> None:
+    """(architecture) Nobody is asked, and no run has its tools."""
+    [check] = await examine_mcp(on(place, redis_url), features=())
+    assert check.text == 'has account = "person", and this bot has no accounts of people'
+    async with open_mcp_servers(place.settings.mcp_servers, stores.mcp) as servers:
+        assert await servers.tools(user=ANNA.user) == ()
+        assert servers.missing() == ()
 
 
 @pytest.mark.parametrize("public", [True, False])

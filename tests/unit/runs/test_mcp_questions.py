@@ -14,13 +14,15 @@ import pytest
 
 from bot.agent.events import ToolProgress
 from bot.core.approvals import CALL, Approval, Decision, Verdict
+from bot.core.errors import ToolError
 from bot.core.outcome import RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, finish
 from bot.features.server_questions.hook import INPUT
-from bot.mcp import McpServer
+from bot.mcp import McpServer, open_mcp_servers
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.store import Stores
+from bot.testing.tools import run_tool
 from tests.support.redis import asked, decided
 from tests.support.runs import Bot, answer, bot_with
 from tests.support.sdk_server import RESERVED, library, served
@@ -134,6 +136,20 @@ async def test_nobody_is_asked_unless_the_operator_lets_the_server(stores: Store
         assert [each.kind for each in bot.board.asked] == [CALL]
         assert not bot.board.asked[0].destructive
         assert "questions = true" in bot.outputs()[0]
+    assert RESERVED == []
+
+
+async def test_without_the_feature_servers_are_told_that_nobody_can_be_asked(
+    stores: Stores,
+) -> None:
+    """(architecture) Whatever bot.toml says of the server; the model learns why it failed."""
+    async with served(library()) as url:
+        servers = {"town": McpServer(url=url, questions=True)}
+        async with open_mcp_servers(servers, stores.mcp) as opened:
+            await opened.live_statuses()
+            [reserve] = [tool for tool in await opened.tools() if tool.name == "town__reserve"]
+            with pytest.raises(ToolError, match="puts no questions of servers to people"):
+                await run_tool(reserve, {"title": "Emma"})
     assert RESERVED == []
 
 

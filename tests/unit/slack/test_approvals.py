@@ -14,11 +14,12 @@ from bot.core.context import RequestContext, bound_request
 from bot.dev.model import Reply, Script, call, calls, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.features.accounts.hook import ACCOUNT
+from bot.features.accounts.slack.cards import GO_WITHOUT, POST_IT
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import Waits
 from bot.slack.ui import approval_words, words
 from bot.slack.ui.approval import Shown
-from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, GO_WITHOUT, POST_IT, SHOW_ALL
+from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
 from bot.store import open_stores
 from bot.text.translation import reader
 from tests.security.test_boundaries import outputs, press

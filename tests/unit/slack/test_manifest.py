@@ -19,7 +19,7 @@ from bot.app.features import all_features, wait_kinds
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace.store.state import BOT_SCOPES
 from bot.features import ServiceDeps
-from bot.features.server_questions.cards import INPUT_FORM
+from bot.features.server_questions.cards import INPUT_FORM, VISIT_PAGE
 from bot.settings import Settings
 from bot.slack.intake.manifest import (
     MANIFEST_FILE,
@@ -28,7 +28,6 @@ from bot.slack.intake.manifest import (
     installable_manifest,
     manifest,
 )
-from bot.slack.ui import buttons
 from bot.slack.ui.approval_kinds import WaitKinds
 from bot.store import Stores
 from tests.unit.slack.rig import wired
@@ -124,7 +123,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             "raise_budget_half",
             *DECIDING,
             "open_input",
-            buttons.VISIT_PAGE,
+            VISIT_PAGE,
             "refresh_answer",
             "post_refresh",
             "keep_refreshed",

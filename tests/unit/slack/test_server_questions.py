@@ -12,8 +12,8 @@ import pytest
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.features.server_questions import words as input_words
+from bot.features.server_questions.cards import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
 from bot.mcp import McpServer
-from bot.slack.ui.buttons import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed

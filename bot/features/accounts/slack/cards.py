@@ -7,13 +7,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.features.accounts.hook import ACCOUNT, SHARE
 from bot.features.accounts.slack import words as words
-from bot.slack.ui import buttons
 from bot.slack.ui.approval import card_button, decided_line, plain
 from bot.slack.ui.approval_kinds import TypedLine, WaitKind
 from bot.slack.ui.blocks import Block, section, with_label
-from bot.slack.ui.buttons import CONNECT, GO_WITHOUT, ONLY_ME, PASTE_ADDRESS, POST_IT
 from bot.slack.ui.parts import Part, context, local_time
 from bot.text.translation import Text
+
+CONNECT = "connect_account"
+GO_WITHOUT = "go_on_without_account"
+PASTE_ADDRESS = "paste_account_address"
+POST_IT = "share_what_account_finds"
+ONLY_ME = "keep_what_account_finds"
 
 _MOST_SCOPES = 12  # of 150 characters; a paragraph has up to 3,000
 
@@ -116,12 +120,12 @@ def account_waits(connect_link: ConnectLink | None) -> Mapping[str, WaitKind]:
     return {
         ACCOUNT: WaitKind(
             draw=draw,
-            verdicts={buttons.GO_WITHOUT: Verdict.DENIED},  # connecting decides the rest
+            verdicts={GO_WITHOUT: Verdict.DENIED},  # connecting decides the rest
             waiting=lambda approval, asker: words.WAITING(person=asker, server=server_of(approval)),
         ),
         SHARE: WaitKind(
             draw=_draw_share,
-            verdicts={buttons.POST_IT: Verdict.APPROVED, buttons.ONLY_ME: Verdict.DENIED},
+            verdicts={POST_IT: Verdict.APPROVED, ONLY_ME: Verdict.DENIED},
             waiting=lambda _approval, asker: words.WAITING_TO_SHARE(person=asker),
             typed=_share,
         ),

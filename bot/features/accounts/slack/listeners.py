@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from bot.features.accounts.account import ConnectError, Revoked
+from bot.features.accounts.slack import cards, words
 from bot.features.accounts.slack import messages as account_messages
-from bot.features.accounts.slack import words
 from bot.features.accounts.slack.messages import Connection, own_accounts
 from bot.features.accounts.slack.people import AccountChanges, PeopleAccounts
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
-from bot.slack.ui import buttons
 from bot.slack.ui.blocks import Block, FormErrors
 
 _NOT_REVOKED = {
@@ -51,12 +50,12 @@ class AccountListeners(SlackPart):
 
         Whose account it is follows from who pressed, never from what a button carries.
         """
-        app.link(buttons.CONNECT, buttons.OPEN_ACCOUNT_PAGE)
-        app.button(buttons.PASTE_ADDRESS)(self._paste)
-        app.button(buttons.ENTER_CODE)(self._enter_code)
-        app.button(buttons.NOT_ME)(self._not_me)
-        app.button(buttons.CONNECT_FROM_HOME)(self._connect_from_home)
-        app.button(buttons.DISCONNECT)(self._disconnect)
+        app.link(cards.CONNECT, account_messages.OPEN_ACCOUNT_PAGE)
+        app.button(cards.PASTE_ADDRESS)(self._paste)
+        app.button(account_messages.ENTER_CODE)(self._enter_code)
+        app.button(account_messages.NOT_ME)(self._not_me)
+        app.button(account_messages.CONNECT_FROM_HOME)(self._connect_from_home)
+        app.button(account_messages.DISCONNECT)(self._disconnect)
         app.modal(account_messages.CODE)(self._code_typed)
         app.modal(account_messages.PASTE)(self._address_pasted)
 

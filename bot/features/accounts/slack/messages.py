@@ -17,15 +17,14 @@ from bot.features.accounts.account import (
 from bot.features.accounts.slack import words as words
 from bot.slack.ui.approval import plain
 from bot.slack.ui.blocks import Block, section, text_object, with_confirmation, with_label
-from bot.slack.ui.buttons import (
-    CONNECT_FROM_HOME,
-    DISCONNECT,
-    ENTER_CODE,
-    NOT_ME,
-    OPEN_ACCOUNT_PAGE,
-)
 from bot.slack.ui.links import escape_mrkdwn
 from bot.slack.ui.parts import Part, context, local_time
+
+ENTER_CODE = "enter_account_code"
+NOT_ME = "account_was_not_me"
+CONNECT_FROM_HOME = "connect_account_from_home"
+DISCONNECT = "disconnect_account"
+OPEN_ACCOUNT_PAGE = "open_account_page"
 
 CODE, PASTE = "account_code", "account_address"
 """Callback ids of the modals."""
