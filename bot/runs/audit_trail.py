@@ -105,7 +105,11 @@ class RunAudit(Listener):
         then shows that the change began.
         """
         open_calls = state.open.begun if state.open else ()
-        new = [each for each in open_calls if each in self._started and each not in self._begun]
+        new = [
+            call_id
+            for call_id in open_calls
+            if call_id in self._started and call_id not in self._begun
+        ]
         for call_id in new:
             started = self._started[call_id]
             self._note(AuditKind.BEGUN, started.tool, arguments=started.arguments)
@@ -122,7 +126,7 @@ class RunAudit(Listener):
             ok=ok,
             cost=outcome.totals.cost,
             claims=len(claims),
-            untraced=sum(each.verdict is Verdict.UNTRACED for each in claims),
+            untraced=sum(claim.verdict is Verdict.UNTRACED for claim in claims),
         )
 
     async def take_noted(self) -> list[PendingEntry]:
@@ -130,7 +134,7 @@ class RunAudit(Listener):
         noted, self._noted = self._noted, []
         if noted and not self._pseudonym:
             await self._load_pseudonym(new=False)
-        return [self._log.pending_entry_as(each, self._pseudonym) for each in noted]
+        return [self._log.pending_entry_as(entry, self._pseudonym) for entry in noted]
 
     async def settle(self) -> None:
         """Move saved entries into the audit log. Raises StoreUnavailable."""

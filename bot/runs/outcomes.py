@@ -133,8 +133,8 @@ def explain(
 
 def _sentence(reason: StopReason, cut_short: CauseAndAdvice | None, *, result: bool) -> str:
     if cut_short is None:
-        found = _BY_REASON.get(reason)
-        return found() if found else ""
+        text = _BY_REASON.get(reason)
+        return text() if text else ""
     cause, advice = cut_short
     if not result:
         return f"{_NO_ANSWER(cause=cause)} {advice}"
@@ -159,10 +159,10 @@ def with_partial_results(
     if outcome.status is not RunStatus.CANCELLED:
         return outcome
     lines = [_finding(step, is_change=is_change(step.tool)) for step in state.done]
-    found = [*dict.fromkeys(filter(None, lines))][-_MOST_FINDINGS:]
-    found += [_PERHAPS(title=each.title) for each in state.unknown]
+    findings = [*dict.fromkeys(filter(None, lines))][-_MOST_FINDINGS:]
+    findings += [_PERHAPS(title=step.title) for step in state.unknown]
     draft = state.ending.draft if state.ending else ""
-    return outcome.model_copy(update={"found": tuple(found), "draft": draft})
+    return outcome.model_copy(update={"found": tuple(findings), "draft": draft})
 
 
 def _finding(step: Step, *, is_change: bool) -> str:

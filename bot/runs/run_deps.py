@@ -50,12 +50,12 @@ class ToolsetCache:
 
         The model sees the names of up to `listed` tools.
         """
-        wanted = (own.tools, own.hosted, tuple(more), allowed, listed)
+        key = (own.tools, own.hosted, tuple(more), allowed, listed)
         for known, catalogue in self._catalogues:
-            if known == wanted:  # fast, as the tools are mostly the same objects
+            if known == key:  # fast, as the tools are mostly the same objects
                 return catalogue
         catalogue = own.joined_by(more).only(allowed).listing(listed)
-        self._catalogues.append((wanted, catalogue))
+        self._catalogues.append((key, catalogue))
         return catalogue
 
 

@@ -399,7 +399,7 @@ class Runner:
             outcome.error is ModelErrorKind.POLICY
             or outcome.stop_reason is StopReason.CONTENT_FILTER
         )
-        texts = [] if is_refused else [asked.text for asked in (request, *joined)]
+        texts = [] if is_refused else [question.text for question in (request, *joined)]
         own = [entry for entry in await run.history() if entry.run_id == run.run_id]
         changes = changes_in(own, self.deps.toolbox.is_change)
         after, entry = caller_after_failure(
@@ -452,11 +452,13 @@ def _decided(run: Run, ended: RunEnded, outcome: Outcome, before: CallerState) -
 
 
 def _in_words(
-    outcome: Outcome, before: CallerState, *asked: Request
+    outcome: Outcome, before: CallerState, *requests: Request
 ) -> tuple[CallerState, list[LedgerEntry]]:
     """Return the state of a thread that knows of the run what people read, and its ledger entry."""
-    said = "\n\n".join(filter(None, (outcome.note, result_text(outcome) if outcome.result else "")))
-    items = exchange_in_words([each.text for each in asked], said)
+    answer = "\n\n".join(
+        filter(None, (outcome.note, result_text(outcome) if outcome.result else ""))
+    )
+    items = exchange_in_words([request.text for request in requests], answer)
     entry = LedgerEntry(run_id=outcome.run_id, items=items[-1:])  # the question is in the ledger
     return caller_after_words(before, items, None), [entry]
 
@@ -480,7 +482,7 @@ def _entries_of(request: Request, run_id: str, items: Sequence[Item]) -> list[Le
 
 def _with_answered(caller: CallerState, *answered: Request) -> CallerState:
     """Return the state of a thread whose conversation has the messages of these requests."""
-    return caller.with_known(ts for each in answered for ts in (each.ts, each.message))
+    return caller.with_known(ts for request in answered for ts in (request.ts, request.message))
 
 
 def _is_new(record: RunRecord) -> bool:

@@ -158,9 +158,9 @@ async def read_before(stores: Stores, request: Request, run_id: str = "") -> Rea
     if not request.channel.startswith("D"):
         return await _visible(stores, request.thread_key, request, run_id)
     own, *earlier = await stores.artifacts.places(request.thread_key)
-    found = [await _visible(stores, each, request, run_id) for each in (*earlier, own)]
-    entries = [entry for each in found for entry in each.entries]
-    return ReadBefore(entries, is_cut=any(each.is_cut for each in found))
+    read = [await _visible(stores, place, request, run_id) for place in (*earlier, own)]
+    entries = [entry for of_place in read for entry in of_place.entries]
+    return ReadBefore(entries, is_cut=any(of_place.is_cut for of_place in read))
 
 
 async def _visible(stores: Stores, thread_key: str, request: Request, run_id: str) -> ReadBefore:
@@ -171,8 +171,8 @@ async def _visible(stores: Stores, thread_key: str, request: Request, run_id: st
         log.exception("the ledger is unreadable", extra={"thread_key": thread_key})
         return ReadBefore([], is_cut=False)
     visible, hidden = list[LedgerEntry](), list[LedgerEntry]()
-    for each in entries:
-        may_see = each.bound_to in readers or each.run_id == run_id
-        (visible if may_see else hidden).append(each)
-    answered = {each.run_id for each in visible}
-    return ReadBefore(visible, is_cut=any(each.run_id in answered for each in hidden))
+    for entry in entries:
+        may_see = entry.bound_to in readers or entry.run_id == run_id
+        (visible if may_see else hidden).append(entry)
+    answered = {entry.run_id for entry in visible}
+    return ReadBefore(visible, is_cut=any(entry.run_id in answered for entry in hidden))

@@ -111,23 +111,23 @@ class ApprovalHook(Hooks):
         changes = tool.changes or Changes()
         return _says(changes.free_in_direct, arguments, if_broken=False)
 
-    async def _ask(self, wanted: Approval) -> Permission:
+    async def _ask(self, approval: Approval) -> Permission:
         """Return the decision of people about the call, asking them if nobody has yet."""
-        if holds_secret(wanted.arguments):
+        if holds_secret(approval.arguments):
             return _UNSHOWN
-        if len(wanted.arguments) > _LONGEST or len(laid_out(wanted.arguments)) > MOST_SHOWN:
+        if len(approval.arguments) > _LONGEST or len(laid_out(approval.arguments)) > MOST_SHOWN:
             return _TOO_LONG
-        if not [user for user in wanted.approvers if await self._frontend.may_decide(user)]:
+        if not [user for user in approval.approvers if await self._frontend.may_decide(user)]:
             return _NOBODY
-        standing = None if wanted.restored else await self._approvals.standing(wanted)
-        if standing and await self._still_allowed(standing, wanted.approvers):
-            return await self._permission(standing, wanted.approvers)
+        standing = None if approval.restored else await self._approvals.standing(approval)
+        if standing and await self._still_allowed(standing, approval.approvers):
+            return await self._permission(standing, approval.approvers)
         try:
-            await self._approvals.ask(wanted)
-            decision = await self._approvals.claim(wanted)
+            await self._approvals.ask(approval)
+            decision = await self._approvals.claim(approval)
         except CorruptValue:
             return "Not done: nobody knows any more what was decided about it. Ask for it again."
-        return await self._permission(decision, wanted.approvers)
+        return await self._permission(decision, approval.approvers)
 
     async def _may_tell_everybody(self, tool: Tool, arguments: BaseModel) -> bool:
         """Return whether the asker may make the call, if it affects the whole workspace."""
@@ -163,33 +163,36 @@ class ApprovalHook(Hooks):
         return (self._request.user,) if tool.account else self._policy.approvers_of(self._request)
 
     def _approval(self, tool: Tool, arguments: BaseModel, *, leaks: bool) -> Approval:
-        given = canonical(arguments)
+        canonical_arguments = canonical(arguments)
         changes = tool.changes or Changes()
         fixed = changes.standing if changes.standing is not None or changes.sensitive else ()
         if leaks:
             fixed = None  # each address needs an approval of its own
-        values = {name: json.loads(given)[name] for name in fixed or ()}
+        values = {name: json.loads(canonical_arguments)[name] for name in fixed or ()}
         text = str(getattr(arguments, changes.mentions)) if changes.mentions else ""
         mentions = self._frontend.conversation.mentioned_in(text)
-        people = [each for each in mentions if each.is_of_a_person]
+        people = [mention for mention in mentions if mention.is_of_a_person]
         if changes.mentions and fixed is not None:
-            fixed, values = (*fixed, MENTIONED), values | {MENTIONED: [each.id for each in people]}
+            fixed, values = (
+                (*fixed, MENTIONED),
+                values | {MENTIONED: [mention.id for mention in people]},
+            )
         return Approval(
             id=current_request().idempotency_key,
             thread_key=self._request.thread_key,
             tool=tool.name,
             title=tool.title(arguments),
-            arguments=given,
+            arguments=canonical_arguments,
             mutates=tool.mutates,
             destructive=tool.changes is not None and tool.changes.destructive,
-            sha256=digest(tool.name, given, [each.id for each in people]),
+            sha256=digest(tool.name, canonical_arguments, [mention.id for mention in people]),
             requester=self._request.user,
             approvers=self._approvers(tool),
             expires=int(time.time() + self._policy.approval_hours * 3_600),
             standing="" if fixed is None else digest(tool.name, json.dumps(values)),
             fixed=fixed or (),
-            mentions=tuple(each.shown for each in people),
-            mentioned=tuple(each.id for each in people),
+            mentions=tuple(mention.shown for mention in people),
+            mentioned=tuple(mention.id for mention in people),
             other_names=has_other_names(text, mentions),
             private=self._request.private,
             restored=self._request.restored,

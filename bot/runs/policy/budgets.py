@@ -50,7 +50,7 @@ class Budgets(BaseModel):
     @property
     def bound_money(self) -> list[str]:
         """The names of the budgets in dollars, which need the prices of models."""
-        return [each for each in Budget if (cap := self.cap(each)) and cap.cost]
+        return [budget for budget in Budget if (cap := self.cap(budget)) and cap.cost]
 
 
 _RENEWED = Text("That budget has renewed: just ask again.")
@@ -98,7 +98,7 @@ class BudgetUse:
     @property
     def reason(self) -> StopReason:
         """The stop reason of a run when this budget is used up."""
-        return max(self.shares, key=lambda each: self.shares[each])
+        return max(self.shares, key=lambda reason: self.shares[reason])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class BudgetPolicy:
 
     def caps_in(self, channel: ChannelSettings) -> dict[Budget, Cap]:
         """Return the caps that apply in a channel with these settings."""
-        caps = {each: channel.cap(each) or self.budgets.cap(each) for each in Budget}
-        return {each: cap for each, cap in caps.items() if cap}
+        caps = {budget: channel.cap(budget) or self.budgets.cap(budget) for budget in Budget}
+        return {budget: cap for budget, cap in caps.items() if cap}
 
     async def use_of(self, account: Account) -> BudgetUse:
         """Return the use of one account's budget."""
@@ -136,19 +136,19 @@ class BudgetPolicy:
         None when every budget has something left.
         """
         uses = await self._capped_uses(request)
-        return next((each for each in uses if each.share >= 1), None)
+        return next((use for use in uses if use.share >= 1), None)
 
     async def nearly_used_up(self, request: Request) -> BudgetUse | None:
         """Return the fullest of the request's budgets, if its share has reached `warn_at`."""
-        fullest = max(await self._capped_uses(request), key=lambda each: each.share, default=None)
+        fullest = max(await self._capped_uses(request), key=lambda use: use.share, default=None)
         return fullest if fullest and fullest.share >= self.budgets.warn_at else None
 
     async def of_person(self, team: str, user: str) -> list[BudgetUse]:
         """Return what a person has spent today and this month, with their budgets, if any."""
         holder, now = f"{team}:{user}", self.clock()
         accounts = [
-            Account(budget=each, holder=holder, period=each.period(now))
-            for each in (Budget.USER_DAY, Budget.USER_MONTH)
+            Account(budget=budget, holder=holder, period=budget.period(now))
+            for budget in (Budget.USER_DAY, Budget.USER_MONTH)
         ]
         return await self._uses(accounts)
 
@@ -159,20 +159,20 @@ class BudgetPolicy:
         """
         now = self.clock()
         accounts = [
-            Account(budget=each, holder=holder, period=each.period(now))
-            for each in Budget
-            if each is not Budget.THREAD
-            for holder in await self.store.spenders(each, each.period(now))
+            Account(budget=budget, holder=holder, period=budget.period(now))
+            for budget in Budget
+            if budget is not Budget.THREAD
+            for holder in await self.store.spenders(budget, budget.period(now))
             if team in (None, holder.partition(":")[0])
         ]
-        found = await self._uses(accounts)
+        uses = await self._uses(accounts)
         order = list(Budget)
 
-        def rank(each: BudgetUse) -> tuple[int, int, int]:
-            spent = each.position.spent  # tokens rank the spending on free models
-            return order.index(each.budget), -spent.nanodollars, -spent.tokens
+        def rank(use: BudgetUse) -> tuple[int, int, int]:
+            spent = use.position.spent  # tokens rank the spending on free models
+            return order.index(use.budget), -spent.nanodollars, -spent.tokens
 
-        return sorted(found, key=rank)
+        return sorted(uses, key=rank)
 
     async def raise_budget(self, over: OverBudget, by: str, times: float) -> BudgetUse:
         """Raise a used-up budget to `times` what it was, for the rest of its period.
@@ -196,7 +196,7 @@ class BudgetPolicy:
     async def _capped_uses(self, request: Request) -> list[BudgetUse]:
         accounts = accounts_of(request, self.clock())
         caps = await self._caps(accounts)
-        return await self._compare(caps, [each for each in accounts if caps[each]])
+        return await self._compare(caps, [account for account in accounts if caps[account]])
 
     async def _uses(self, accounts: Sequence[Account]) -> list[BudgetUse]:
         return await self._compare(await self._caps(accounts), accounts)
@@ -205,14 +205,16 @@ class BudgetPolicy:
         self, caps: Mapping[Account, Cap | None], accounts: Sequence[Account]
     ) -> list[BudgetUse]:
         positions = await self.store.positions(accounts)
-        return [BudgetUse(each, caps[each.account]) for each in positions]
+        return [BudgetUse(position, caps[position.account]) for position in positions]
 
     async def _caps(self, accounts: Sequence[Account]) -> dict[Account, Cap | None]:
-        holders = {each.holder for each in accounts if each.budget.scope == "channel"}
-        settings = {each: await self.channels.of(*each.split(":", 1)) for each in holders}
+        holders = {account.holder for account in accounts if account.budget.scope == "channel"}
+        settings = {holder: await self.channels.of(*holder.split(":", 1)) for holder in holders}
         own = {
-            each: settings[each.holder].cap(each.budget)
-            for each in accounts
-            if each.holder in settings
+            account: settings[account.holder].cap(account.budget)
+            for account in accounts
+            if account.holder in settings
         }
-        return {each: own.get(each) or self.budgets.cap(each.budget) for each in accounts}
+        return {
+            account: own.get(account) or self.budgets.cap(account.budget) for account in accounts
+        }

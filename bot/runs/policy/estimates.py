@@ -83,7 +83,7 @@ class CallEstimates:
         The likely cost is the highest of recent calls of its kind. The fewer calls were seen, the
         larger is the margin of the maximum above it.
         """
-        same_kind, warm = (self._spent[call.model, each] for each in (call.is_warm, True))
+        same_kind, warm = (self._spent[call.model, is_warm] for is_warm in (call.is_warm, True))
         longest = max(self._outputs, default=_UNSEEN_OUTPUT)
         margin = 1.5 + 8 / max(len(self._outputs), 1)
         output = round(margin * longest)
@@ -111,8 +111,8 @@ class CallEstimates:
 
 def _maximum(each_spent: Collection[Spent]) -> Spent:
     return Spent(
-        tokens=max(each.tokens for each in each_spent),
-        nanodollars=max(each.nanodollars for each in each_spent),
+        tokens=max(spent.tokens for spent in each_spent),
+        nanodollars=max(spent.nanodollars for spent in each_spent),
     )
 
 

@@ -65,20 +65,20 @@ class Waits:
         """
         if self.in_subagent:
             return None
-        wanted = self._approval(ask, current_request().idempotency_key)
+        approval = self._approval(ask, current_request().idempotency_key)
         if seconds is not None:
-            wanted = wanted.model_copy(update={"expires": int(time.time() + seconds)})
-        return await self.approvals.claim(await self.approvals.ask(wanted))
+            approval = approval.model_copy(update={"expires": int(time.time() + seconds)})
+        return await self.approvals.claim(await self.approvals.ask(approval))
 
     async def decide(self, ask: Ask, decision: Decision) -> None:
         """Store a decision that is known already, so that nobody is asked again."""
-        wanted = self._approval(ask, current_request().idempotency_key)
-        await self.approvals.answer(await self.approvals.ask(wanted), decision)
+        approval = self._approval(ask, current_request().idempotency_key)
+        await self.approvals.answer(await self.approvals.ask(approval), decision)
 
     async def records(self, kind: str) -> list[ApprovalRecord]:
         """Return what the run has asked of this kind. Raises CorruptValue for a damaged value."""
         every = await self.approvals.of_run(self.run_id)
-        return [each for each in every if each.approval.kind == kind]
+        return [record for record in every if record.approval.kind == kind]
 
     async def settled(self, record: ApprovalRecord) -> ApprovalRecord:
         """Return the record with the decision that counts now: it may have expired."""
@@ -141,7 +141,7 @@ class RunApprovals:
 
     async def load_decisions(self) -> None:
         """Load the decisions made by now."""
-        self._decided[:] = [each for each in await self._all() if each.decision]
+        self._decided[:] = [record for record in await self._all() if record.decision]
 
     async def end(self) -> None:
         """Load the decisions after the loop: an approval may have expired meanwhile, which only the
@@ -154,23 +154,23 @@ class RunApprovals:
         """Return whether the asker keeps the result to themselves, and it is not private yet."""
         if self.run.request.is_for_one:
             return False
-        return any(each.keeps_private for each in await self._all())
+        return any(record.keeps_private for record in await self._all())
 
     async def undecided(self) -> list[Approval]:
         """Return the approvals that nobody has decided yet."""
-        return [each.approval for each in await self._all() if each.decision is None]
+        return [record.approval for record in await self._all() if record.decision is None]
 
     @property
     def decided_changes(self) -> bool:
         """Whether any decided approval was about a change."""
-        return any(each.approval.mutates for each in self._decided)
+        return any(record.approval.mutates for record in self._decided)
 
     @property
     def waited(self) -> int:
         """The seconds in which the run waited for people to decide."""
         last = waited = 0
-        asked = ((each.approval.asked_at, each.decision) for each in self._decided)
-        for begun, decision in sorted(asked, key=lambda each: each[0]):
+        spans = ((record.approval.asked_at, record.decision) for record in self._decided)
+        for begun, decision in sorted(spans, key=lambda span: span[0]):
             ended = decision.at if decision else begun
             waited += max(0, ended - max(begun, last))
             last = max(last, ended)
@@ -193,10 +193,10 @@ class RunApprovals:
                 return
             case _:
                 return
-        for each in self._decided:
-            allowed = each.decision is not None and each.decision.allows
-            if allowed and not each.is_over and each.approval.id.endswith(f":{call_id}"):
-                await self._approvals.note(each.approval, made)
+        for record in self._decided:
+            allowed = record.decision is not None and record.decision.allows
+            if allowed and not record.is_over and record.approval.id.endswith(f":{call_id}"):
+                await self._approvals.note(record.approval, made)
 
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
         """Ask people for the approvals of the calls `ids`. Return when the run can go on.
@@ -208,7 +208,7 @@ class RunApprovals:
         if await self.turns_private():
             raise Requeue
         ends = tuple(f":{call_id}" for call_id in ids)  # call ids may hold colons themselves
-        waiting = [each for each in await self.undecided() if each.id.endswith(ends)]
+        waiting = [approval for approval in await self.undecided() if approval.id.endswith(ends)]
         if not waiting:
             return
         try:
@@ -229,7 +229,9 @@ class RunApprovals:
 
     async def _ask_during_call(self, call_id: str) -> None:
         """Ask what a running call waits for."""
-        waiting = [each for each in await self.undecided() if each.id.endswith(f":{call_id}")]
+        waiting = [
+            approval for approval in await self.undecided() if approval.id.endswith(f":{call_id}")
+        ]
         await self._ask(waiting, meanwhile=True)
 
     async def _ask(self, waiting: Sequence[Approval], *, meanwhile: bool = False) -> bool:
@@ -262,16 +264,16 @@ class RunApprovals:
         if not self._has_asked:
             return
         why = QUESTION_DELETED.english if silent is SilentReason.WITHDRAWN else ""
-        gone, asked = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
-        if not asked:
+        gone, records = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
+        if not records:
             return
-        for each in asked:
-            if each.decision is None:
-                await self._approvals.answer(each.approval, gone)
-        for each in await self._all():  # loaded again: some may have been approved meanwhile
-            if not each.is_over:
-                made = CallProgress.CUT_OFF if each.made else CallProgress.NEVER
-                await self._approvals.note(each.approval, made)
+        for record in records:
+            if record.decision is None:
+                await self._approvals.answer(record.approval, gone)
+        for record in await self._all():  # loaded again: some may have been approved meanwhile
+            if not record.is_over:
+                made = CallProgress.CUT_OFF if record.made else CallProgress.NEVER
+                await self._approvals.note(record.approval, made)
         await self.settle()
 
     async def _all(self) -> list[ApprovalRecord]:

@@ -287,7 +287,7 @@ class Spending(Hooks):
             return Reserved(Room.PAUSED if pause else Room.GO, pause=pause)
         if self._unsaved:  # or they would hold room against this call
             await self._charge_unsaved()
-        wanted = Reservation(
+        reservation = Reservation(
             call_id=call_id,
             run_id=self._run.run_id,
             place=place,
@@ -298,7 +298,7 @@ class Spending(Hooks):
         )
         self._held.add(call_id)
         self._held_on |= caps.keys()
-        return await self._policy.store.reserve(wanted, caps)
+        return await self._policy.store.reserve(reservation, caps)
 
     async def _refusal(self, reserved: Reserved, place: Place) -> CallRefused:
         if reserved.account is None:
@@ -325,7 +325,11 @@ class Spending(Hooks):
         return f"{self._run.run_id}/{new_id('call')}"
 
     def _capped(self, accounts: tuple[Account, ...]) -> dict[Account, Cap]:
-        return {each: self._caps[each.budget] for each in accounts if each.budget in self._caps}
+        return {
+            account: self._caps[account.budget]
+            for account in accounts
+            if account.budget in self._caps
+        }
 
     def _explained(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
         changes: dict[str, object] = {}

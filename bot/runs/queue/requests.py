@@ -29,6 +29,7 @@ from bot.runs.queue.revisions import EditScope, Revision, edit_scope_of, revisio
 from bot.runs.watching import Observer, Submission
 from bot.store import Phase, Refusal, Stores
 from bot.store.threads.mailbox import Seen
+from bot.store.values import Command
 from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
@@ -79,9 +80,10 @@ class Requests:
             await self._decide_by_writing(request)
         if request.channel.startswith("D"):
             await self.stores.threads.join_direct(request.team, request.channel, request.user)
+        joining = list[Command]()
         if not request.private:  # replies to a message that only one person saw are not for the bot
-            await self.stores.threads.join(request.thread_key, request.user)
-        await self.stores.mailbox.note_submitted(request)
+            joining = self.stores.threads.joining(request.thread_key, request.user)
+        await self.stores.mailbox.note_submitted(request, *joining)
         submission.is_new = is_new
 
     async def _decide_by_writing(self, request: Request) -> None:

@@ -41,5 +41,7 @@ def has_work_left(response: OpenResponse) -> bool:
     that began and did not end is unknown.
     """
     answered = {output.call_id for output in response.outputs}
-    left = [call for call in response.response.calls if call["call_id"] not in answered]
-    return answered.issuperset(response.begun) and any(call["name"] != COMPLETE for call in left)
+    unanswered = [call for call in response.response.calls if call["call_id"] not in answered]
+    return answered.issuperset(response.begun) and any(
+        call["name"] != COMPLETE for call in unanswered
+    )

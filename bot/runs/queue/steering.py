@@ -74,14 +74,14 @@ class Steering(Hooks):
         if state.closing or self._interrupt.requested:
             return ()
         obsolete = await self._mailbox.obsolete(self.joined)
-        left = [each for each in self.joined if each not in obsolete]
-        notes = [prompts.message_withdrawn(each.text) for each in obsolete]
+        remaining = [request for request in self.joined if request not in obsolete]
+        notes = [prompts.message_withdrawn(request.text) for request in obsolete]
         if self._is_short:
-            texts = [each.text for each in (self._request, *left)]
+            texts = [request.text for request in (self._request, *remaining)]
             notes.append(prompts.messages_withdrawn(texts))
         new = await self._new() if self._steers and self._may_wait else []
-        messages = [prompts.request_message(each, images=self._images) for each in new]
-        self._offered = Change((*notes, *messages), new, [*left, *new])
+        messages = [prompts.request_message(request, images=self._images) for request in new]
+        self._offered = Change((*notes, *messages), new, [*remaining, *new])
         return self._offered.items
 
     def requests(self) -> Sequence[Request]:
@@ -90,7 +90,7 @@ class Steering(Hooks):
 
     def asked(self) -> str:
         """Return the text of all requests that the run answers."""
-        return "\n\n".join(each.text for each in self.requests())
+        return "\n\n".join(request.text for request in self.requests())
 
     def change(self, state: LoopState) -> Change | None:
         """Return the change that the last messages told the model, if `state` is about to save them."""
@@ -120,7 +120,9 @@ class Steering(Hooks):
         new, self._untold = self._untold, []
         if not new:
             return []
-        return [MessagesJoined(tuple(each.text for each in new), new[-1].message or new[-1].ts)]
+        return [
+            MessagesJoined(tuple(request.text for request in new), new[-1].message or new[-1].ts)
+        ]
 
     async def _new(self) -> list[Request]:
         room = MOST_MESSAGES - len(self.joined)
@@ -131,7 +133,9 @@ class Steering(Hooks):
         before = sum(map(_size, self.requests()))
         sizes = accumulate(map(_size, fitting), initial=before)
         next(sizes)
-        return [each for each, size in zip(fitting, sizes, strict=True) if size <= MOST_CHARACTERS]
+        return [
+            request for request, size in zip(fitting, sizes, strict=True) if size <= MOST_CHARACTERS
+        ]
 
     def _fits(self, request: Request) -> bool:
         return _is_plain(request) and request.user == self._request.user

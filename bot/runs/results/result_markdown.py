@@ -44,12 +44,12 @@ class PlacedSource:
 
 def placed(sources: Sequence[Source], outcome: Outcome) -> list[PlacedSource]:
     """Return the sources of a result with the places that tracing it found, if readers are told."""
-    found = outcome.traced.items if outcome.traced and outcome.traced_shown else ()
-    return [_placed(number, source, found) for number, source in enumerate(sources)]
+    findings = outcome.traced.items if outcome.traced and outcome.traced_shown else ()
+    return [_placed(number, source, findings) for number, source in enumerate(sources)]
 
 
-def _placed(number: int, source: Source, found: Sequence[Finding]) -> PlacedSource:
-    place = _place(number, source, found)
+def _placed(number: int, source: Source, findings: Sequence[Finding]) -> PlacedSource:
+    place = _place(number, source, findings)
     url, where = source.url, ""
     if place and place.page:
         where = f"page {place.page}"
@@ -62,19 +62,19 @@ def _placed(number: int, source: Source, found: Sequence[Finding]) -> PlacedSour
     return PlacedSource(source.title, url, where, source.supports, _shortened(source.quote or ""))
 
 
-def _place(number: int, source: Source, found: Sequence[Finding]) -> Place | None:
+def _place(number: int, source: Source, findings: Sequence[Finding]) -> Place | None:
     """Return the place of a source's quote, or else the only place that claims have in it."""
     own = f"sources.{number}.quote"
-    for each in found:
-        if each.field == own and each.verdict in _FOUND and each.places:
-            return each.places[0]
+    for finding in findings:
+        if finding.field == own and finding.verdict in _FOUND and finding.places:
+            return finding.places[0]
     if source.quote:  # what was found for other claims may be elsewhere
         return None
     places = {
         (place.call_id, place.line): place
-        for each in found
-        if each.verdict in _FOUND
-        for place in each.places[:1]
+        for finding in findings
+        if finding.verdict in _FOUND
+        for place in finding.places[:1]
         if _is_in(place, source)
     }
     return next(iter(places.values())) if len(places) == 1 else None
@@ -102,7 +102,7 @@ def result_text(outcome: Outcome) -> str:
 
 
 def _answer(answer: Answer, outcome: Outcome) -> list[str]:
-    charts = [outcome.charts[each].title for each in answer.charts if each in outcome.charts]
+    charts = [outcome.charts[handle].title for handle in answer.charts if handle in outcome.charts]
     return [
         answer.summary,
         _listed("", answer.key_points),
@@ -117,18 +117,18 @@ def _answer(answer: Answer, outcome: Outcome) -> list[str]:
 def _thread_summary(summary: ThreadSummary, outcome: Outcome) -> list[str]:
     return [
         summary.about,
-        _listed("Decided:\n", [_statement(each) for each in summary.decisions]),
-        _listed("Still open:\n", [_statement(each) for each in summary.open_questions]),
-        _listed("Timeline:\n", [f"{each.when} — {each.what}" for each in summary.timeline]),
+        _listed("Decided:\n", [_statement(statement) for statement in summary.decisions]),
+        _listed("Still open:\n", [_statement(statement) for statement in summary.open_questions]),
+        _listed("Timeline:\n", [f"{event.when} — {event.what}" for event in summary.timeline]),
         f"Participants: {', '.join(summary.participants)}" if summary.participants else "",
         _sources(summary.sources, outcome),
         _gaps(summary.gaps),
     ]
 
 
-def _action_items(found: ActionItems, _outcome: Outcome) -> list[str]:
-    items = _listed("", [_action(item) for item in found.items])
-    return [found.summary, items, _gaps(found.gaps)]
+def _action_items(result: ActionItems, _outcome: Outcome) -> list[str]:
+    items = _listed("", [_action(item) for item in result.items])
+    return [result.summary, items, _gaps(result.gaps)]
 
 
 def _draft_reply(reply: DraftReply, outcome: Outcome) -> list[str]:
@@ -159,7 +159,7 @@ def _gaps(gaps: list[str]) -> str:
 
 
 def _sources(sources: list[Source], outcome: Outcome) -> str:
-    return _listed("Sources:\n", [_source(each) for each in placed(sources, outcome)])
+    return _listed("Sources:\n", [_source(source) for source in placed(sources, outcome)])
 
 
 def _source(source: PlacedSource) -> str:

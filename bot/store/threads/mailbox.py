@@ -129,10 +129,11 @@ class Mailbox:
         )
         return bool(new)
 
-    async def note_submitted(self, request: Request) -> None:
-        """Record that the message of `request` needs no more work at intake."""
+    async def note_submitted(self, request: Request, *also: Command) -> None:
+        """Run the commands `also`, and record that the message of `request` needs no more work at
+        intake."""
         key = _submitted_key(self._redis, request)
-        await self._redis.call("SET", key, 1, "EX", self._retention.claims)
+        await self._redis.together(*also, ("SET", key, 1, "EX", self._retention.claims))
 
     async def seen(self, request: Request, event_id: str) -> Seen:
         """Return whether the message of `request` was fully submitted, and by which event.

@@ -34,8 +34,12 @@ class Threads:
 
     async def join(self, thread_key: str, user: str) -> None:
         """Record that the bot takes part in the thread, asked by `user`."""
+        await self._redis.together(*self.joining(thread_key, user))
+
+    def joining(self, thread_key: str, user: str) -> list[Command]:
+        """Return the commands that do what `join` does."""
         key = self._key(thread_key)
-        await Names(self._redis, key, self._retention.thread).add([user])
+        return Names(self._redis, key, self._retention.thread).adding(user)
 
     async def join_direct(self, team: str, channel: str, user: str) -> None:
         """Record that `channel` is the direct message of `user`, so that an erase of `user` finds it.
