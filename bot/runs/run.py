@@ -54,7 +54,6 @@ class Run:
     - `saved`: the state at the last save point, None before the first. `has_advanced`: this attempt
       has made progress.
     - `joined`: further requests that the run answers.
-    - `found_unpaused`: the bot was not paused just now.
     - `lease`: that of the thread; a job has none, and no `surface`.
     - `stopped_by`: the ids of those who stopped the run, in order.
     - `toolbox`: the tools that the run may call, once `loop_deps` has found them.
@@ -71,7 +70,6 @@ class Run:
     models: RunModels
     saved: LoopState | None = None
     joined: Sequence[Request] = ()
-    found_unpaused: bool = False
     lease: Lease | None = None
     surface: Surface = UNWATCHED
     listeners: tuple[Listener, ...] = ()
@@ -136,8 +134,6 @@ class Run:
         lease: Lease,
         surface: Surface,
         listeners: Sequence[Listener],
-        *,
-        found_unpaused: bool,
     ) -> Run:
         """Return the run of a request. An unreadable save point counts as none."""
         channel, saved = (
@@ -153,7 +149,6 @@ class Run:
             models=await _models(deps, request, channel, saved),
             saved=saved,
             joined=[joining for joining in joined if joining.is_current],
-            found_unpaused=found_unpaused,
             lease=lease,
             surface=surface,
             listeners=tuple(listeners),

@@ -118,8 +118,8 @@ class Runner:
         request = await self._with_audience(request, record)
         if await self._is_over(request, record):
             return await self._close(request, record, lease)
-        can_wait = _is_new(record) and _can_wait(request)
-        if can_wait and await self._is_held(request):
+        must_wait = record.pause and _is_new(record) and _can_wait(request)
+        if must_wait and not await self._stores.signals.is_cancelled(request.id):
             raise Held
         post = runs.messages(record.run_id, lease, record.posted)
         revises = request.replaces or request.revises  # the first alone in earlier versions
@@ -131,15 +131,7 @@ class Runner:
             for listener in listeners:
                 running.enter_context(listener.running())
             async with self.deps.frontend.surface(request, post) as surface:
-                run = await Run.load(
-                    self.deps,
-                    request,
-                    record,
-                    lease,
-                    surface,
-                    listeners,
-                    found_unpaused=can_wait,
-                )
+                run = await Run.load(self.deps, request, record, lease, surface, listeners)
                 outcome = await self._conclude(run, deaths)
         failpoint("run-closed")
         return outcome
@@ -178,12 +170,6 @@ class Runner:
             return False
         by = await self.deps.frontend.ended_by(request)
         return by is not None and not (record.outcome and by == record.run_id)
-
-    async def _is_held(self, request: Request) -> bool:
-        """Return whether the bot is paused, and nobody stopped or deleted the question meanwhile."""
-        if await self.deps.budgets.paused() is None:
-            return False
-        return not await self._stores.signals.is_cancelled(request.id)
 
     async def _close(self, request: Request, record: RunRecord, lease: Lease) -> Outcome:
         """End a run whose question is over, without a word. Its thread stays as it is."""
@@ -345,7 +331,7 @@ class Runner:
             if refused.stop_reason is StopReason.PAUSED and _can_wait(run.request):
                 raise Held
             return refused
-        if _has_calls_left(run) and await spending.is_paused() and not run.interrupt.requested:
+        if _has_calls_left(run) and run.record.pause and not run.interrupt.requested:
             raise Held
         return None
 

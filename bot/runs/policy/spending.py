@@ -94,8 +94,8 @@ class Spending(Hooks):
         self._unsaved: dict[str, tuple[_Hold, Spent]] = {}  # by the ids of their calls
         self._accounts_of: tuple[date, tuple[Account, ...]] | None = None
         self._paused: Pause | None = None
-        self._switch: Pause | None = None
-        self._has_read_switch = run.found_unpaused
+        # A job has no lease, and its record was not read.
+        self._switch, self._has_read_switch = run.record.pause, run.lease is not None
         self._exceeded: BudgetUse | None = None
 
     async def __aenter__(self) -> Spending:
@@ -218,10 +218,6 @@ class Spending(Hooks):
             return None
         self._interrupt.request(StopReason.PAUSED)
         return "Not done: the bot was paused. Nothing was changed."
-
-    async def is_paused(self) -> bool:
-        """Return whether the bot is paused, so that a resumed run must not make its tool calls."""
-        return await self._policy.paused() is not None
 
     def refusal(self) -> Outcome:
         """Return the outcome of a run that was not admitted; no model was called."""

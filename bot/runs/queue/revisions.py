@@ -124,7 +124,7 @@ async def refresh_edit(stores: Stores, edit: Request) -> Request:
     return now
 
 
-async def messages_answered(stores: Stores, request: Request) -> list[str]:
+async def messages_answered(stores: Stores, request: Request, run_id: str) -> list[str]:
     """Return the ts of each message that the run of a request answers, in order.
 
     That is its own, those of the requests that joined the run, and those whose answer it replaces;
@@ -132,9 +132,9 @@ async def messages_answered(stores: Stores, request: Request) -> list[str]:
     """
     known = [request]
     try:
-        ids = [*await stores.runs.joined(request.id)]
-        for run_id in request.replaces:
-            if begun := await stores.runs.begun_by(run_id):
+        ids = [*await stores.runs.joined_to(run_id)]
+        for replaced in request.replaces:
+            if begun := await stores.runs.begun_by(replaced):
                 ids += [begun[0], *await stores.runs.joined(begun[0])]
         known += [each for each in await stores.mailbox.get_many(ids) if not each.withdrawn]
     except CorruptValue:

@@ -35,11 +35,11 @@ log = logging.getLogger(__name__)
 
 Message = Mapping[str, Any]
 
-QuestionsOf = Callable[[Request], Awaitable[Sequence[str]]]
-"""Return the ts of each message that the answer to a request answers."""
+QuestionsOf = Callable[[Request, str], Awaitable[Sequence[str]]]
+"""Return the ts of each message that a run of a request answers."""
 
 
-async def names_none(_: Request) -> Sequence[str]:
+async def names_none(_request: Request, _run_id: str) -> Sequence[str]:
     """Name no questions: the message is no run's answer."""
     return ()
 
@@ -88,7 +88,7 @@ class MessageWriter:
 
     async def name_questions(self) -> None:
         """Let every message written from now on name what the run has answered, as it has ended."""
-        self._answers = await self._questions_of(self._request)
+        self._answers = await self._questions_of(self._request, self._post.run_id)
 
     def _metadata(self, number: int) -> dict[str, Any]:
         return message_metadata.metadata(self._post.run_id, number, self._answers)

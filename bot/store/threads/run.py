@@ -6,10 +6,11 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from bot.core.budgets import Pause
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import CorruptValue
 from bot.core.outcome import Outcome
@@ -28,6 +29,7 @@ from bot.store.threads.mailbox import (
 )
 from bot.store.values import Command, decode, set_aside
 from bot.store.workspaces.audit import PendingEntry, recording
+from bot.store.workspaces.budgets import read_pause
 
 _TS = re.compile(rb"\d+\.\d+")
 _FILE = "file:"
@@ -48,7 +50,8 @@ class RunRecord:
     """The stored record of a run.
 
     `state` is that of the last save point, None before the first. `joined` are the ids of further
-    requests that the run answers, `posted` the fields of the messages that it has posted.
+    requests that the run answers, `posted` the fields of the messages that it has posted. `pause` is
+    the pause of the bot when the record was read.
     """
 
     run_id: str
@@ -59,6 +62,7 @@ class RunRecord:
     outcome: Outcome | None = None
     joined: tuple[str, ...] = ()
     posted: Mapping[str, bytes | None] = field(default_factory=dict)
+    pause: Pause | None = None
 
 
 class Runs:
@@ -83,12 +87,13 @@ class Runs:
         run_of = run_of_key(self._redis, request.id)
         parked = parked_key(self._redis, request.thread_key)
         stopped = self._redis.key("cancelled", request.id), request_key(self._redis, request.id)
-        keys = [lease.key, run_of, self._redis.key("run", ""), parked, *stopped]
-        fields = await self._redis.script(
+        paused = self._redis.key("paused")
+        keys = [lease.key, run_of, self._redis.key("run", ""), parked, *stopped, paused]
+        fields, pause = await self._redis.script(
             "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
         )
         try:
-            return _decoded(_pairs(fields))
+            return replace(_decoded(_pairs(fields)), pause=read_pause(pause))
         except CorruptValue:
             damaged = await self._redis.call("GET", run_of)
             await set_aside(self._redis, self._key(damaged.decode()))
@@ -186,7 +191,11 @@ class Runs:
     async def joined(self, request_id: str) -> tuple[str, ...]:
         """Return the ids of the requests that were answered together with `request_id`."""
         run_id = await self.id_of(request_id)
-        return _ids(await self._redis.call("HGET", self._key(run_id), "joined")) if run_id else ()
+        return await self.joined_to(run_id) if run_id else ()
+
+    async def joined_to(self, run_id: str) -> tuple[str, ...]:
+        """Return the ids of the requests that a run answers besides the one that began it."""
+        return _ids(await self._redis.call("HGET", self._key(run_id), "joined"))
 
     async def save_point(
         self,

@@ -247,7 +247,7 @@ class PauseSwitch:
 
     def decoded(self, reply: bytes | None) -> Pause | None:
         """Return the pause in a reply to `reading`, None if the bot is not paused."""
-        return _read_pause(Pause, reply) if reply else None
+        return read_pause(reply)
 
 
 def _spent_key(redis: Connection, account: Account) -> str:
@@ -275,6 +275,11 @@ def _seconds(budget: Budget, retention: Retention) -> int:
     if budget is Budget.THREAD:
         return retention.thread
     return 3 * _DAY if budget.endswith("_day") else 62 * _DAY
+
+
+def read_pause(reply: bytes | None) -> Pause | None:
+    """Return the pause that is stored as `reply`, None if the bot is not paused."""
+    return _read_pause(Pause, reply) if reply else None
 
 
 def _read_pause(kind: type[Pause], raw: bytes) -> Pause:

@@ -85,7 +85,7 @@ class Thread:
         )
         return surfaces.open
 
-    async def _questions_of(self, request: Request) -> list[str]:
+    async def _questions_of(self, request: Request, _run_id: str) -> list[str]:
         return [request.ts]
 
     async def _note_stale(self, thread_key: str) -> None:
