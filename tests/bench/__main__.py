@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
+from statistics import median
 
 from tests.bench.measure import ROWS, measured, tracing_seconds
 from tests.bench.memory import growth, per_waiting_run
+from tests.bench.mention import functions_of_a_mention
 from tests.bench.traffic import traffic
 
-_IMPORT = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
+_IMPORT = (
+    "import sys, time; t = time.process_time(); import {}; "
+    "print(time.process_time() - t, len(sys.modules))"
+)
 
 
-def import_seconds(module: str) -> float:
-    """CPU seconds that importing `module` takes in a fresh interpreter; the least of five."""
+def import_cost(module: str) -> tuple[float, int]:
+    """CPU seconds that importing `module` takes in a fresh interpreter, the median of five, and the
+    number of modules that are loaded then."""
     command = [sys.executable, "-c", _IMPORT.format(module)]
-    times = [float(subprocess.check_output(command)) for _ in range(5)]
-    return min(times)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    costs = [subprocess.check_output(command, env=environment).split() for _ in range(5)]
+    return median(float(seconds) for seconds, _ in costs), int(costs[0][1])
 
 
 async def main() -> None:
@@ -34,9 +42,15 @@ async def main() -> None:
         seconds = await tracing_seconds(characters, runs=30)
         name = f"CPU of filling in and tracing, outputs of {characters:,} characters"
         rows.append((name, f"{seconds * 1000:.1f} ms", "of the run above (goal 2 to 4)"))
-    worker, sdk = import_seconds("bot.app.process"), import_seconds("openai")
+    sdk, _ = import_cost("openai")
+    for module in ("bot.app.process", "bot.settings", "bot.agent.loop"):
+        seconds, modules = import_cost(module)
+        compared = f"{modules:,} modules, {seconds / sdk:.2f} of `import openai`"
+        rows.append((f"imports: {module}", f"{seconds:.2f} s CPU", compared))
+    ran = await functions_of_a_mention()
+    files = len({file for file, _ in ran})
     rows.append(
-        ("import of a worker", f"{worker:.2f} s CPU", f"{worker / sdk:.2f} of `import openai`")
+        ("one mention with one tool", f"{len(ran):,} functions", f"in {files} files of bot/")
     )
     waiting = await per_waiting_run(1_000)
     rows.append(("memory of one of 1,000 waiting runs", f"{waiting / 1e6:.3f} MB", "(goal 0.5 MB)"))
