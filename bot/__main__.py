@@ -8,13 +8,13 @@ import sys
 from typing import NoReturn
 
 from bot.cli import WRONG_USAGE, cli
+from bot.cli.process_signals import treat_signals_as_ctrl_c
 from bot.core.errors import (
     ConfigurationError,
     SlackUnavailable,
     StoreUnavailable,
     ToolDefinitionError,
 )
-from bot.core.process_signals import treat_signals_as_ctrl_c
 
 log = logging.getLogger(__name__)
 

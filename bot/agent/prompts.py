@@ -13,7 +13,7 @@ from bot.agent.calls.outputs import mark_as_data, new_mark, without_marks
 from bot.core.chain import Item
 from bot.core.outcome import StopReason
 from bot.core.request import Entry, FileRef, RepeatReason, Request
-from bot.core.time_zones import zone_of
+from bot.text.time_zones import zone_of
 
 INSTRUCTIONS = """\
 You are an assistant that colleagues ask in Slack. You work with tools, then return one structured

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.output import print_lines
+from bot.cli.process_signals import ending_signals
 from bot.cli.start import configured, run
 from bot.core.errors import BotError, ConfigurationError
-from bot.core.process_signals import ending_signals
 
 if TYPE_CHECKING:
     from bot.cli.dev import Running

@@ -11,11 +11,11 @@ from bot.app.features import all_features, wait_kinds
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.cli.console import ConsoleConversation, anybody, console_surface
 from bot.cli.output import say_left_out
+from bot.cli.process_signals import end_soon, ending_signals
 from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
-from bot.core.process_signals import end_soon, ending_signals
 from bot.core.request import Entry, Request
 from bot.features import ServiceDeps
 from bot.runs.runner import Runner

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.core.errors import ToolError
 from bot.core.ids import new_id
 from bot.core.request import Redacted
-from bot.core.time_zones import zone_of
 from bot.text.locales import locale_of
+from bot.text.time_zones import zone_of
 from bot.text.translation import Text, list_in_words, reader_locale
 
 MOST = 10  # of one person in a workspace

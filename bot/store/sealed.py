@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from pydantic import BaseModel
 
 from bot.core.errors import ConfigurationError, CorruptValue
-from bot.core.stored import Stored
 from bot.store.connection import Connection
 from bot.store.processes import Keyring
 from bot.store.values import decode
 
 M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[M]):
+    """A value together with its stored bytes, by which a later change of it is noticed."""
+
+    value: M
+    stored: bytes
 
 
 class SealedBox:

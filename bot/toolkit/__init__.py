@@ -13,9 +13,9 @@ from bot.core.context import RequestContext, current_request
 from bot.core.errors import TemporaryError, ToolError
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words, often_of
-from bot.core.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
 from bot.library.documents.cells import cell_text, clean, csv_text
 from bot.text.counting import counted
+from bot.text.time_zones import day_and_time, zone_label, zone_note, zone_of
 from bot.text.translation import Plural, Text
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.progress import current_progress, progress
@@ -56,6 +56,7 @@ from bot.toolkit.provided.web import (
 from bot.toolkit.provider import Provider, Secret, provider
 from bot.toolkit.safety import Changes, Reads
 from bot.toolkit.size import current_room
+from bot.toolkit.time_zones import zone_named
 from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
 
 __all__ = [

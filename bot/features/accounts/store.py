@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from bot.core.errors import CorruptValue
-from bot.core.stored import Stored
 from bot.features.accounts.account import AccountChange, AccountOwner
 from bot.features.accounts.records import (
     FLOW_SECONDS,
@@ -31,7 +30,7 @@ from bot.features.accounts.records import (
 )
 from bot.store.connection import Connection, Retention
 from bot.store.leases import locked
-from bot.store.sealed import SealedBox, SealedValues
+from bot.store.sealed import SealedBox, SealedValues, Stored
 from bot.store.values import decode
 
 log = logging.getLogger(__name__)

@@ -15,9 +15,9 @@ from bot.agent import prompts
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.errors import ToolError
 from bot.core.request import FileRef, Request
-from bot.core.time_zones import zone_of
 from bot.text.invisible_text import without_invisible
 from bot.text.redaction import redacted
+from bot.text.time_zones import zone_of
 from bot.toolkit import Conversation, ThreadMessage, message_line
 
 log = logging.getLogger(__name__)

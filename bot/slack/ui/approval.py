@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import MENTIONED, Approval, ApprovalRecord, CallProgress, Decision, Verdict
-from bot.core.time_zones import day_and_time
 from bot.slack.edge.text import clean
 from bot.slack.ui import approval_words, words
 from bot.slack.ui.arguments import (
@@ -26,6 +25,7 @@ from bot.slack.ui.links import LinkGate
 from bot.slack.ui.parts import Part, context, local_time
 from bot.text.locales import number
 from bot.text.redaction import redacted
+from bot.text.time_zones import day_and_time
 from bot.text.translation import Text, list_in_words, reader_locale, translated
 
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from bot.core.approvals import Approval, laid_out
 from bot.core.schedule import is_said_whole, often_of
-from bot.core.time_zones import day_and_time
 from bot.slack.edge.text import clean
 from bot.slack.ui import approval_words
 from bot.slack.ui.blocks import Block, rich, rich_text, text_element
 from bot.slack.ui.parts import local_time_element
 from bot.text.invisible_text import readable
+from bot.text.time_zones import day_and_time
 
 _CANVAS = re.compile(r"F[A-Z0-9]{6,}")
 CHANNEL = re.compile(r"(?<![/=])#?\b([CG][A-Z0-9]{8,})\b")  # not in an address

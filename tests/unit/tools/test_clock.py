@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.core.errors import ToolError
-from bot.core.time_zones import zone_named
 from bot.testing.conversation import asked
-from bot.text.places import SAME_NAME
+from bot.text import time_zones
+from bot.text.time_zones import zone_named
 from tools.clock import convert_time, current_time
 
 
@@ -144,6 +144,6 @@ def test_a_city_may_be_named_with_its_state_or_country(
 
 def test_each_city_of_a_name_can_be_asked_for() -> None:
     """V19: what a note names is understood."""
-    for city, regions in SAME_NAME.items():
-        for region in regions.split(", "):
+    for city, regions in time_zones._same_names().items():
+        for region in regions:
             assert isinstance(zone_named(f"{city}, {region}"), ZoneInfo)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from bot.core.errors import CorruptValue
 from bot.core.failpoints import failpoint
-from bot.core.stored import Stored
 from bot.features.accounts.account import (
     AccountOwner,
     AccountState,
@@ -28,6 +27,7 @@ from bot.features.accounts.oauth.tokens import GrantEnded, Tokens, refresh
 from bot.features.accounts.records import AccountRecord, digest_of
 from bot.features.accounts.store import AccountStore
 from bot.mcp.config import McpServer
+from bot.store.sealed import Stored
 from bot.text.redaction import remember_secret
 
 log = logging.getLogger(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 import unicodedata
 import zoneinfo
 from collections import defaultdict
@@ -11,116 +12,28 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
+from typing import Any
 
 from babel.dates import format_skeleton
 
-from bot.core.errors import ToolError
 from bot.text.locales import locale_of
-from bot.text.places import DIVIDED, REGIONS, SAME_NAME
 from bot.text.translation import Text, reader_locale
 
 _MAX_OFFSET = 14 * 60
-_LONGEST = 100  # characters of a name that are read: what is done with them is quadratic
 """The largest offset from UTC in minutes: that of Kiritimati."""
+
+_LONGEST = 100  # characters of a name that are read: what is done with them is quadratic
 
 _OFFSET = re.compile(r"(?:utc|gmt)?_?([+\-−–])_?(\d{1,2})(?::?([0-5]\d))?")
 _POSIX = re.compile(r"etc/gmt[+-]\d{1,2}")
 
-_ABBREVIATIONS = {
-    "pst pdt pt pacific": "America/Los_Angeles",
-    "mst mdt mt": "America/Denver",
-    "cst cdt ct": "America/Chicago",
-    "est edt et eastern": "America/New_York",
-    "ast adt": "America/Halifax",
-    "akst akdt": "America/Anchorage",
-    "hst": "Pacific/Honolulu",
-    "brt": "America/Sao_Paulo",
-    "bst": "Europe/London",
-    "wet west": "Europe/Lisbon",
-    "cet cest met": "Europe/Brussels",
-    "eet eest": "Europe/Athens",
-    "msk": "Europe/Moscow",
-    "sast": "Africa/Johannesburg",
-    "eat": "Africa/Nairobi",
-    "wat": "Africa/Lagos",
-    "gst": "Asia/Dubai",
-    "pkt": "Asia/Karachi",
-    "ist": "Asia/Kolkata",
-    "ict": "Asia/Bangkok",
-    "wib": "Asia/Jakarta",
-    "sgt": "Asia/Singapore",
-    "hkt": "Asia/Hong_Kong",
-    "jst": "Asia/Tokyo",
-    "kst": "Asia/Seoul",
-    "awst": "Australia/Perth",
-    "aest aedt": "Australia/Sydney",
-    "nzst nzdt": "Pacific/Auckland",
-}
-_ALSO_USED_BY = {
-    "ast": "Saudi Arabia",
-    "bst": "Bangladesh",
-    "cst": "China and Cuba",
-    "gst": "South Georgia",
-    "ist": "Israel and Ireland",
-    "pst": "the Philippines",
-    "wat": "Western Australia",
-}
-_CITIES = {
-    "atlanta boston washington washington_dc miami philadelphia charlotte orlando pittsburgh "
-    "cleveland baltimore": "America/New_York",
-    "dallas houston austin san_antonio new_orleans minneapolis nashville memphis milwaukee "
-    "st_louis kansas_city": "America/Chicago",
-    "salt_lake_city albuquerque el_paso el_paso_texas el_paso_tx": "America/Denver",
-    "san_francisco seattle san_diego las_vegas san_jose sacramento oakland silicon_valley "
-    "portland palo_alto": "America/Los_Angeles",
-    "montreal ottawa quebec": "America/Toronto",
-    "calgary": "America/Edmonton",
-    "guadalajara": "America/Mexico_City",
-    "rio rio_de_janeiro brasilia": "America/Sao_Paulo",
-    "medellin": "America/Bogota",
-    "munich munchen frankfurt hamburg cologne koln stuttgart dusseldorf leipzig dresden nuremberg "
-    "hannover bremen": "Europe/Berlin",
-    "geneva geneve basel bern lausanne": "Europe/Zurich",
-    "salzburg graz linz innsbruck": "Europe/Vienna",
-    "barcelona seville sevilla valencia bilbao": "Europe/Madrid",
-    "milan milano turin torino naples napoli florence venice bologna": "Europe/Rome",
-    "lyon marseille toulouse nice bordeaux lille strasbourg": "Europe/Paris",
-    "rotterdam the_hague utrecht eindhoven": "Europe/Amsterdam",
-    "antwerp ghent": "Europe/Brussels",
-    "manchester birmingham edinburgh glasgow liverpool leeds bristol cardiff cambridge oxford "
-    "england scotland wales": "Europe/London",
-    "cork": "Europe/Dublin",
-    "porto": "Europe/Lisbon",
-    "gothenburg goteborg malmo": "Europe/Stockholm",
-    "bergen": "Europe/Oslo",
-    "aarhus": "Europe/Copenhagen",
-    "espoo tampere": "Europe/Helsinki",
-    "krakow gdansk wroclaw": "Europe/Warsaw",
-    "brno": "Europe/Prague",
-    "saint_petersburg st_petersburg": "Europe/Moscow",
-    "ankara": "Europe/Istanbul",
-    "tel_aviv haifa": "Asia/Jerusalem",
-    "abu_dhabi": "Asia/Dubai",
-    "jeddah": "Asia/Riyadh",
-    "lahore islamabad": "Asia/Karachi",
-    "mumbai bombay delhi new_delhi bangalore bengaluru chennai hyderabad pune ahmedabad": (
-        "Asia/Kolkata"
-    ),
-    "beijing peking shenzhen guangzhou hangzhou chengdu wuhan tianjin": "Asia/Shanghai",
-    "osaka kyoto yokohama nagoya": "Asia/Tokyo",
-    "busan": "Asia/Seoul",
-    "hanoi saigon": "Asia/Ho_Chi_Minh",
-    "canberra": "Australia/Sydney",
-    "gold_coast": "Australia/Brisbane",
-    "wellington christchurch": "Pacific/Auckland",
-    "cape_town durban pretoria": "Africa/Johannesburg",
-    "abuja": "Africa/Lagos",
-    "alexandria": "Africa/Cairo",
-    "marrakesh rabat": "Africa/Casablanca",
-}
-
 
 _DAY_AND_TIME = Text("{day} at {time}")
+
+
+class UnknownZone(ValueError):
+    """No zone has this name; the message says so, with what may be meant."""
 
 
 def zone_of(name: str) -> zoneinfo.ZoneInfo:
@@ -146,7 +59,7 @@ def zone_named(name: str) -> tzinfo:
     """Return the zone that people call `name`: "Europe/Berlin", "Munich", "Japan", "PST", "UTC+2".
 
     Case is ignored. "GMT+2" is two hours ahead of UTC, as people mean it; only "Etc/GMT+2" has the
-    meaning of the tz database, two hours behind. Raises ToolError with similar names, or with the
+    meaning of the tz database, two hours behind. Raises UnknownZone with similar names, or with the
     zones of a country that has several.
     """
     wanted = _plain(name)
@@ -162,10 +75,10 @@ def zone_named(name: str) -> tzinfo:
     if zone := _in_region(*_city_and_region(name)):
         return zoneinfo.ZoneInfo(zone)
     if zones := _countries().get(wanted):
-        raise ToolError(f"{name} has several time zones. Name one: {', '.join(zones[:12])}.")
+        raise UnknownZone(f"{name} has several time zones. Name one: {', '.join(zones[:12])}.")
     near = difflib.get_close_matches(wanted, _names(), n=3, cutoff=0.5)
     similar = ", ".join(dict.fromkeys(_names()[each] for each in near)) or "none"
-    raise ToolError(
+    raise UnknownZone(
         f"There is no time zone or city {name[:_LONGEST]!r} known here. Similar: {similar}."
     )
 
@@ -186,12 +99,13 @@ def zone_note(name: str) -> str:
         return f"{name} is read as {places[0]}; there are also {others}"
     city, region = _city_and_region(name)
     is_own = wanted in _names() or _in_region(city, region) == _names().get(city)
-    if region in DIVIDED and not is_own:
+    if region in _places()["divided"].split() and not is_own:
         return f"{name} is read as the time in most of that state; a part of it keeps another"
-    zone = _by_word(_ABBREVIATIONS).get(wanted)
+    zone = _by_word("abbreviations").get(wanted)
     if zone is None:
         return ""
-    others = f"; {_ALSO_USED_BY[wanted]} use it too" if wanted in _ALSO_USED_BY else ""
+    also_used_by = _places()["also_used_by"]
+    others = f"; {also_used_by[wanted]} use it too" if wanted in also_used_by else ""
     return f"{name} is read as the time in {zone}, summer time included where it is kept{others}"
 
 
@@ -211,7 +125,7 @@ def _in_region(city: str, region: str) -> str:
     """Return the zone of a city in a state or country, "" if it is not known."""
     code = _country_codes().get(region, "")
     zones = [name for each, _, name in _table("zone.tab") if each == code]
-    main = _by_word(REGIONS).get(region, "")
+    main = _by_word("regions").get(region, "")
     known = _names().get(city, "")
     if known in zones:
         return known
@@ -220,7 +134,7 @@ def _in_region(city: str, region: str) -> str:
 
 @lru_cache(maxsize=1)
 def _same_names() -> dict[str, list[str]]:
-    return {_plain(city): regions.split(", ") for city, regions in SAME_NAME.items()}
+    return {_plain(city): regions.split(", ") for city, regions in _places()["same_name"].items()}
 
 
 def _plain(name: str) -> str:
@@ -229,8 +143,13 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_]+", "_", letters.replace(".", "").replace(",", ""))
 
 
-def _by_word(table: dict[str, str]) -> dict[str, str]:
-    return {word: zone for words, zone in table.items() for word in words.split()}
+def _by_word(table: str) -> dict[str, str]:
+    return {word: zone for zone, words in _places()[table].items() for word in words.split()}
+
+
+@lru_cache(maxsize=1)
+def _places() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("places.toml").read_text("utf-8"))
 
 
 @lru_cache(maxsize=1)
@@ -275,9 +194,9 @@ def _names() -> dict[str, str]:
     own_names = {_plain(zone): zone for zone in kept}
     return (
         countries
-        | _by_word(_CITIES)
+        | _by_word("cities")
         | cities
         | own_names
-        | _by_word(_ABBREVIATIONS)
+        | _by_word("abbreviations")
         | {"utc": "UTC", "gmt": "GMT", "z": "UTC"}
     )
