@@ -16,6 +16,7 @@ from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.core.errors import BotError
 from bot.features import Feature, IntakeDeps, ServiceDeps
+from bot.features.home.home_tab import HomeTab
 from bot.mcp import McpServers
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
@@ -34,10 +35,9 @@ from bot.slack.edge.workspaces import (
     Workspaces,
     run_in_each,
 )
+from bot.slack.intake.administration import Admin
 from bot.slack.intake.bolt_app import workspace_router
 from bot.slack.intake.catch_up import CatchUp
-from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.listeners import register
 from bot.slack.intake.schedules import DueSchedules
 from bot.slack.intake.slack_app import SlackApp

@@ -25,11 +25,11 @@ from bot.core.chain import CallerState
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, EVE, GUS
+from bot.features.home.view import PAUSE
 from bot.features.schedules.home import CANCEL
 from bot.runs.audit_trail import RunAudit, refused
 from bot.runs.policy.channels import ChannelSettings
 from bot.settings import Settings
-from bot.slack.intake.home.view import PAUSE
 from bot.slack.ui.buttons import APPROVE
 from bot.store import Retention, Stores, open_stores
 from bot.store.sealed import SealedBox

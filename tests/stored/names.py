@@ -43,6 +43,7 @@ from bot.features.accounts.records import (
 )
 from bot.features.feedback.instructions_form import Draft
 from bot.features.feedback.ratings import Feedback, RatedQuestion
+from bot.features.home.settings_forms import Target
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.schedules.message import ScheduledMessage
 from bot.features.shortcuts.forms import About
@@ -51,7 +52,6 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
 from bot.runs.queue.engine import open_engine
 from bot.settings import Settings, Tables
-from bot.slack.intake.home.settings_forms import Target
 from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import FollowUp
 from bot.store import Phase, open_stores

@@ -10,13 +10,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.core.audit_kinds import AuditKind
 from bot.core.schedule import Schedule
 from bot.dev.workspace import ADA, BEN
+from bot.features.home.view import AdminView, home_view
 from bot.features.memories.home import FORGET, memory_blocks
 from bot.features.schedules.home import CANCEL, CANCEL_MESSAGE, all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
 from bot.features.schedules.message_store import ScheduledMessageStore
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.home.view import AdminView, home_view
 from bot.store import Stores, open_stores
 from bot.toolkit import Memory, MemoryScope
 from tests.security.judge import links

@@ -15,12 +15,12 @@ from bot.core.outcome import RunStatus
 from bot.core.request import RepeatReason
 from bot.dev.model import ResponsesServer, Script, call, finish, held, text
 from bot.dev.workspace import ADA, BEN
+from bot.features.home.view import CHANNEL, SETTINGS
 from bot.model import ModelChoice, Price, PriceList
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import PreferenceBook, Preferences
 from bot.settings import ModelSettings
-from bot.slack.intake.home.view import CHANNEL, SETTINGS
 from bot.store import Stores
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked

@@ -17,6 +17,13 @@ from bot.dev.workspace.store.state import Channel
 from bot.features.accounts.slack.messages import code_modal, link_modal, paste_modal
 from bot.features.feedback.comment_form import comment_form
 from bot.features.feedback.instructions_form import Draft, instructions_form
+from bot.features.home.settings_forms import (
+    GeneralSettings,
+    channel_form,
+    personal_form,
+    reset_done,
+)
+from bot.features.home.view import AdminView, home_view, suggested_prompts
 from bot.features.memories.home import memory_blocks
 from bot.features.schedules.home import all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
@@ -34,13 +41,6 @@ from bot.model import ModelChoice, ModelChoices
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.home.settings_forms import (
-    GeneralSettings,
-    channel_form,
-    personal_form,
-    reset_done,
-)
-from bot.slack.intake.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.ui import buttons, words
 from bot.slack.ui.outcome import render
 from bot.text.translation import reader

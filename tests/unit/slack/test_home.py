@@ -12,6 +12,8 @@ from bot.core.schedule import MOST, Schedule
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.dev.workspace.blocks import check_view
+from bot.features.home.settings_forms import RESET
+from bot.features.home.view import CHANNEL, PAUSE, RESUME, SETTINGS, AdminView, home_view
 from bot.features.memories.home import FORGET, memory_blocks
 from bot.features.schedules.home import all_schedules, own_scheduled
 from bot.features.schedules.message import ScheduledMessage
@@ -21,8 +23,6 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
-from bot.slack.intake.home.settings_forms import RESET
-from bot.slack.intake.home.view import CHANNEL, PAUSE, RESUME, SETTINGS, AdminView, home_view
 from bot.store import Position, open_stores
 from bot.text.translation import reader
 from bot.toolkit import Memory, MemoryScope

@@ -6,9 +6,10 @@ import json
 
 from bot.core.approvals import digest
 from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.features.home import home_words
 from bot.features.shortcuts import forms
 from bot.features.shortcuts import words as shortcut_words
-from bot.slack.ui import approval_words, home_words, words
+from bot.slack.ui import approval_words, words
 from bot.slack.ui.approval import (
     Shown,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.features.home import settings_forms
+from bot.features.home.home_tab import HomeTab
 from bot.slack.intake import answer_buttons, decisions, edits, intake, stop
-from bot.slack.intake.home import settings_forms
-from bot.slack.intake.home.publish import HomeTab
 from bot.slack.intake.listeners import administration, commands, home
 from bot.slack.intake.slack_app import SlackApp
 

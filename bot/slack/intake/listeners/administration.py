@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from bot.core.budgets import OverBudget
 from bot.core.errors import NotPermitted
-from bot.slack.intake.home.admin import Admin
+from bot.slack.intake.administration import Admin
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons, words

@@ -10,7 +10,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.slack.edge.text import mentions_from, one_line, question_from
-from bot.slack.intake.home.admin import Admin
+from bot.slack.intake.administration import Admin
 from bot.slack.intake.press import open_modal
 from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
 from bot.slack.intake.slack_app import SlackApp

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from bot.features.home.home_tab import HomeTab
+from bot.features.home.view import PAUSE, RESUME, suggested_prompts
 from bot.slack.edge.payloads import channel_beside
-from bot.slack.intake.home.publish import HomeTab
-from bot.slack.intake.home.view import PAUSE, RESUME, suggested_prompts
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 

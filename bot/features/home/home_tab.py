@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.errors import NotPermitted
+from bot.features.home.settings_forms import shown_model
+from bot.features.home.view import CHOICE, AdminView, home_view
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.client import Clients, Identity
 from bot.slack.edge.tasks import Background, OrderedLocks
 from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.home.admin import Admin
-from bot.slack.intake.home.settings_forms import shown_model
-from bot.slack.intake.home.view import CHOICE, AdminView, home_view
+from bot.slack.intake.administration import Admin
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.blocks import Block
 from bot.text.translation import reader

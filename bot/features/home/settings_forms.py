@@ -17,14 +17,15 @@ from bot.core.budgets import Cap
 from bot.core.errors import MalformedPayload
 from bot.core.findings import EvidenceMode
 from bot.core.ids import new_id
+from bot.features.home import home_words
+from bot.features.home.view import CHANNEL, SETTINGS
 from bot.model import ModelChoices
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings, Confirm
 from bot.runs.policy.preferences import MAX_STYLE, Preferences
 from bot.slack.edge.payloads import SLACKBOT, chosen, element
-from bot.slack.intake.home.view import CHANNEL, SETTINGS
 from bot.slack.intake.press import Press, Submitted
-from bot.slack.ui import approval_words, home_words, words
+from bot.slack.ui import approval_words, words
 from bot.slack.ui.blocks import (
     Block,
     FormErrors,
@@ -43,7 +44,7 @@ from bot.slack.ui.blocks import (
 )
 
 if TYPE_CHECKING:
-    from bot.slack.intake.home.publish import HomeTab
+    from bot.features.home.home_tab import HomeTab
     from bot.slack.intake.slack_app import SlackApp
 
 CHANNEL_FORM, PERSONAL_FORM = "channel_settings", "personal_settings"

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from bot.core.budgets import Budget, Pause
 from bot.core.request import WORKFLOW
+from bot.features.home import home_words
 from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
-from bot.slack.ui import home_words, words
+from bot.slack.ui import words
 from bot.slack.ui.blocks import (
     Block,
     actions,

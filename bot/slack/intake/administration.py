@@ -16,6 +16,8 @@ from bot.core.audit_kinds import AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.core.findings import EvidenceMode
+from bot.features.home.settings_forms import GeneralSettings
+from bot.features.home.view import AdminView
 from bot.mcp import McpServers
 from bot.model import ModelChoices
 from bot.runs.audit_trail import Record, refused
@@ -24,8 +26,6 @@ from bot.runs.policy.access import Person
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import ChannelSettings
 from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.home.settings_forms import GeneralSettings
-from bot.slack.intake.home.view import AdminView
 from bot.slack.ui import words
 from bot.slack.ui.links import escape_mrkdwn, without_broadcasts
 

@@ -1,1 +1,0 @@
-"""The Home tab, with personal, channel and admin settings."""
