@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypedDict
 
 from bot.app.feature_packages import features_of_packages
+from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.features import Feature, ServiceDeps
 from bot.features.accounts.feature import accounts
 from bot.features.evidence.feature import evidence
 from bot.features.feedback.feature import feedback
+from bot.features.home.feature import home
+from bot.features.home.home_tab import HomeConfig
 from bot.features.memories.feature import memories
 from bot.features.refresh.feature import refresh
 from bot.features.schedules.feature import schedules
@@ -17,10 +21,11 @@ from bot.features.server_questions.feature import server_questions
 from bot.features.sharing.feature import sharing
 from bot.features.shortcuts.feature import shortcuts
 from bot.features.workflow_step.feature import workflow_step
-from bot.mcp import Pins
+from bot.mcp import McpServers, Pins
 from bot.mcp.doors import PersonalServers, ServerQuestions
 from bot.runs.trials import RunCase
 from bot.settings import Settings
+from bot.settings.checks import unpriced_models
 from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
@@ -48,7 +53,7 @@ def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequenc
 def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[Feature, ...]:
     """List our own features."""
     keys = settings.bot_encryption_keys
-    return (
+    features = (
         refresh(),
         evidence(settings.evidence),
         memories(),
@@ -63,6 +68,22 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         sharing(),
         shortcuts(),
         workflow_step(),
+    )
+    return (*features, home(_home_config(settings, features)))
+
+
+def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:
+    def servers(stores: Stores) -> McpServers:
+        return McpServers(settings.mcp_servers, stores.mcp, **mcp_doors(features, stores.mcp))
+
+    return HomeConfig(
+        limits=settings.limits,
+        models=settings.models,
+        evidence=settings.evidence.mode,
+        is_priced=not unpriced_models(settings),
+        is_tool=partial(is_tool_name, settings),
+        tools=partial(tool_catalogue, settings),
+        servers=servers,
     )
 
 

@@ -23,8 +23,8 @@ from bot.app.run_setup import (
     redis_and_stores,
     response_deleter,
     runner_factory,
-    tool_catalogue,
 )
+from bot.app.tool_loading import tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.app.workspace_intake import check_signing, slack_intake
 from bot.core.background import alongside

@@ -19,7 +19,7 @@ from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
 from bot.app.features import all_features, check_features, mcp_doors, services_of
-from bot.app.tool_loading import load_tools
+from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
@@ -49,7 +49,6 @@ from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, WebSearch
-from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from bot.web.fetching import WebFetcher
 from bot.web.tool_clients import BoundProvider, open_tool_clients
@@ -281,21 +280,6 @@ def _api_key(settings: Settings) -> str:
     if settings.openai_base_url and not settings.openai_api_key:
         return "none"  # the SDK needs one; a self-hosted server may not
     return secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
-
-
-def tool_catalogue(settings: Settings) -> Catalogue:
-    """Return all tools, with the hosted tools of the model service that are switched on."""
-    return load_tools(settings.tools.paths).catalogue.with_hosted(settings.hosted.definitions())
-
-
-def is_tool_name(settings: Settings, allowed: str) -> bool:
-    """Return whether a name, group or pattern fits a tool, or may fit a tool of an MCP server.
-
-    The tools of an MCP server are not known before it is connected.
-    """
-    return tool_catalogue(settings).has(allowed) or any(
-        server.may_have(name, allowed) for name, server in settings.mcp_servers.items()
-    )
 
 
 def web_search(settings: Settings, config: WebSearchConfig) -> WebSearch:

@@ -21,6 +21,7 @@ from bot.app.entry_points import MISTAKES, entry_of, line_about, load, origin_of
 from bot.app.folder_permissions import writable_by_others
 from bot.app.tool_folders import import_packages, module_names, own_folder, room_modules
 from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.settings import Settings
 from bot.toolkit import SERVICES, Provider, Tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.definition_place import short_path, type_name
@@ -92,6 +93,21 @@ def check_folders(paths: Sequence[Path]) -> None:
 def catalogue(paths: tuple[Path, ...] = ()) -> Catalogue:
     """Return the catalogue of `load_tools`."""
     return load_tools(paths).catalogue
+
+
+def tool_catalogue(settings: Settings) -> Catalogue:
+    """Return all tools, with the hosted tools of the model service that are switched on."""
+    return load_tools(settings.tools.paths).catalogue.with_hosted(settings.hosted.definitions())
+
+
+def is_tool_name(settings: Settings, allowed: str) -> bool:
+    """Return whether a name, group or pattern fits a tool, or may fit a tool of an MCP server.
+
+    The tools of an MCP server are not known before it is connected.
+    """
+    return tool_catalogue(settings).has(allowed) or any(
+        server.may_have(name, allowed) for name, server in settings.mcp_servers.items()
+    )
 
 
 def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, Offered]]:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot.app.run_setup import tool_catalogue
-from bot.app.tool_loading import load_tools
+from bot.app.tool_loading import load_tools, tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.settings import Settings
 from bot.toolkit import WebSearch

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from bot.app.features import answer_buttons, mcp_doors, wait_kinds
+from bot.app.features import answer_buttons, wait_kinds
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
-from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
+from bot.app.run_setup import budget_policy
 from bot.core.background import alongside
 from bot.core.errors import BotError
 from bot.features import Feature, IntakeDeps, ServiceDeps
-from bot.features.home.home_tab import HomeTab
-from bot.mcp import McpServers
 from bot.runs.policy.channels import Channels
-from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.queue.engine import Engine
 from bot.runs.queue.requests import Requests
 from bot.settings import Settings, secret
-from bot.settings.checks import unpriced_models
 from bot.slack.edge.client import DeadlineClient, SlackApiWatch
 from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.tasks import Background, EventRetries
@@ -35,7 +30,6 @@ from bot.slack.edge.workspaces import (
     Workspaces,
     run_in_each,
 )
-from bot.slack.intake.administration import Admin
 from bot.slack.intake.bolt_app import workspace_router
 from bot.slack.intake.catch_up import CatchUp
 from bot.slack.intake.listeners import register
@@ -238,43 +232,14 @@ def make_slack_app(
         requests,
         policy=settings.access,
         channels=Channels(settings.channels, stores.channels),
+        budgets=budget_policy(settings, stores),
+        one_of_many=settings.slack_client_id is not None,
         background=background,
         retries=retries,
         answer_buttons=answer_buttons(features),
         waits=wait_kinds(features, ServiceDeps(stores, slack)),
         signing_secret=_signing_secret(settings),
     )
-    home_tab = _home_tab(settings, app, features)
-    app.refresh_home = home_tab.refresh
     app.parts += [feature.slack_part(app) for feature in features if feature.slack_part]
-    register(app, home_tab)
+    register(app)
     return app
-
-
-def _home_tab(settings: Settings, app: SlackApp, features: Sequence[Feature]) -> HomeTab:
-    stores, gate = app.stores, app.gate
-    budgets = budget_policy(settings, stores)
-    catalogue = tool_catalogue(settings)
-    admin = Admin(
-        gate,
-        one_of_many=settings.slack_client_id is not None,
-        budgets=budgets,
-        servers=McpServers(settings.mcp_servers, stores.mcp, **mcp_doors(features, stores.mcp)),
-        tools=Counter(tool.group for tool in catalogue.tools),
-        is_tool=partial(is_tool_name, settings),
-        is_priced=not unpriced_models(settings),
-        limits=settings.limits,
-        models=settings.models,
-        evidence=settings.evidence.mode,
-        record=app.record,
-    )
-    return HomeTab(
-        app.identity,
-        app.clients,
-        app.background,
-        gate=gate,
-        usage_of=budgets.of_person,
-        admin=admin,
-        preferences=PreferenceBook(stores.preferences),
-        parts=app.parts,
-    )

@@ -1,95 +1,170 @@
-"""Publication of Home tabs: collect the data, then show it."""
+"""The Home tabs of a workspace: what they show is collected, and what is pressed there done."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from typing_extensions import override
+
+from bot.agent.limits import Limits
 from bot.core.errors import NotPermitted
-from bot.features.home.settings_forms import shown_model
-from bot.features.home.view import CHOICE, AdminView, home_view
-from bot.runs.policy.budgets import BudgetUse
+from bot.core.findings import EvidenceMode
+from bot.features.home import settings_forms
+from bot.features.home.settings_forms import GeneralSettings, shown_model
+from bot.features.home.view import CHOICE, PAUSE, RESUME, AdminView, home_view, suggested_prompts
+from bot.mcp import McpServers
+from bot.model import ModelChoices
 from bot.runs.policy.preferences import PreferenceBook
-from bot.slack.edge.client import Clients, Identity
-from bot.slack.edge.tasks import Background, OrderedLocks
-from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.administration import Admin
+from bot.slack.edge.payloads import channel_beside
+from bot.slack.edge.tasks import OrderedLocks
+from bot.slack.intake.press import Press
+from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.blocks import Block
+from bot.store import Stores
 from bot.text.translation import reader
+from bot.toolkit.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
 
-UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]
-"""Return the budget standings of a person (team, user)."""
+Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class HomeTab:
-    """The Home tabs of one workspace. `parts` are those of features, each with its sections."""
+class HomeConfig:
+    """What bot.toml and the tools say that the tab shows, or that its forms check.
 
-    identity: Identity
-    clients: Clients
-    background: Background
-    gate: AccessGate
-    usage_of: UsageOf
-    admin: Admin
-    preferences: PreferenceBook
-    parts: list[SlackPart] = field(default_factory=list)
-    locks: OrderedLocks = field(default_factory=OrderedLocks)
+    `is_priced` says whether the price of each model is known, so that a budget can be in dollars.
+    """
+
+    limits: Limits
+    models: ModelChoices
+    evidence: EvidenceMode
+    is_priced: bool
+    is_tool: Callable[[str], bool]
+    tools: Callable[[], Catalogue]
+    servers: Callable[[Stores], McpServers]
+
+
+class HomeTab(SlackPart):
+    """The Home tabs of one workspace, with the sections of all features."""
+
+    def __init__(self, config: HomeConfig, app: SlackApp) -> None:
+        self._app = app
+        self._servers = config.servers(app.stores)
+        self._tools = Counter(tool.group for tool in config.tools().tools)
+        self._locks = OrderedLocks()
+        self.config = config
+        self.preferences = PreferenceBook(app.stores.preferences)
+        self.general = GeneralSettings(
+            config.limits,
+            app.admin.budgets.budgets,
+            app.gate.policy.confirm,
+            config.models,
+            config.evidence,
+        )
+        app.refresh_home = self.refresh
+
+    @override
+    def register(self, app: SlackApp) -> None:
+        app.bolt.event("app_home_opened")(self._opened)
+        app.bolt.event("app_context_changed")(self._looked_elsewhere)
+        app.button(PAUSE, RESUME)(self._switch)
+        settings_forms.register(app, self)
 
     def refresh(self, user: str, *, choice: str = CHOICE) -> None:
         """Publish a person's tab soon, in the background. `choice` is passed to `home_view`."""
-        self.background.start(self._publish_in_order(user, choice), "Home tab")
+        self._app.background.start(self._publish_in_order(user, choice), "Home tab")
+
+    async def _opened(self, event: Event) -> None:
+        if event.get("tab") == "home":
+            self.refresh(event["user"])
+        elif event.get("channel"):
+            suggesting = self._suggest(event["user"], event["channel"], None)
+            self._app.background.start(suggesting, "suggested prompts")
+
+    async def _looked_elsewhere(self, event: Event) -> None:
+        if event.get("channel"):
+            beside = channel_beside(event.get("context"))
+            suggesting = self._suggest(event["user"], event["channel"], beside)
+            self._app.background.start(suggesting, "suggested prompts")
+
+    async def _suggest(self, user: str, direct: str, beside: str | None) -> None:
+        """Suggest prompts in a direct message, about the open channel if there is one."""
+        if await self._refusal(user):
+            return
+        app = self._app
+        place = await app.access.place(beside, otherwise="") if beside else ""
+        await app.clients.writes.assistant_threads_setSuggestedPrompts(
+            channel_id=direct, prompts=suggested_prompts(place)
+        )
+
+    async def _switch(self, press: Press) -> None:
+        admin = self._app.admin
+        try:
+            await (admin.pause if press.action == PAUSE else admin.resume)(press.user)
+        finally:
+            self.refresh(press.user)
 
     async def _publish_in_order(self, user: str, choice: str) -> None:
         """Publish one tab at a time per person, so that old data never overwrites newer data."""
-        async with self.locks.of(user):
-            with reader(await self.gate.people.locale(user)):
+        async with self._locks.of(user):
+            with reader(await self._app.people.locale(user)):
                 await self._publish(user, choice)
 
     async def _publish(self, user: str, choice: str) -> None:
-        team = self.identity.team
-        preferences, refusal = await self.preferences.of(team, user), await self.refusal(user)
+        app = self._app
+        preferences, refusal = await self.preferences.of(app.team, user), await self._refusal(user)
         viewer = HomeViewer(user, may_ask=not refusal)
         view = home_view(
-            self.identity.name,
-            await self.usage_of(team, user),
+            app.identity.name,
+            await app.admin.budgets.of_person(app.team, user),
             preferences,
             await self._board(user),
             choice,
             refusal=refusal,
-            pause=await self.admin.paused(),
-            model=shown_model(self.admin.general_settings.models, preferences.model),
+            pause=await app.admin.paused(),
+            model=shown_model(self.config.models, preferences.model),
             sections=await self._sections(lambda part: part.home(viewer)),
         )
-        await self.clients.writes.views_publish(user_id=user, view=view)
+        await app.clients.writes.views_publish(user_id=user, view=view)
 
     async def _board(self, user: str) -> AdminView | None:
         """Return the part for admins; None for other people."""
-        board = await self.admin.board(user)
-        if board is None:
+        app = self._app
+        try:
+            await app.gate.admin(user)
+        except NotPermitted:
             return None
-        sections = await self._sections(lambda part: part.admin_home(user))
-        return replace(board, sections=sections)
+        return AdminView(
+            budgets=app.admin.budgets.budgets,
+            spent=await app.admin.budgets.of_all(app.team),
+            tools=self._tools,
+            servers=await self._servers.pinned_statuses(),
+            changed=await app.gate.channels.changed(app.team),
+            sections=await self._sections(lambda part: part.admin_home(user)),
+        )
 
     async def _sections(
         self, section: Callable[[SlackPart], Awaitable[Sequence[Block]]]
     ) -> list[Block]:
         """Return the sections of features. One that fails is left out: the tab is not only its own."""
         blocks: list[Block] = []
-        for part in self.parts:
+        for part in self._app.parts:
             try:
                 blocks += await section(part)
             except Exception:
                 log.exception("The Home tab lacks the section of %s", type(part).__name__)
         return blocks
 
-    async def refusal(self, user: str) -> str:
+    async def _refusal(self, user: str) -> str:
         """Return the reason why a person may not ask; "" if they may."""
         try:
-            await self.gate.asker(user, "")
+            await self._app.gate.asker(user, "")
         except NotPermitted as refusal:
             return str(refusal)
         return ""

@@ -75,7 +75,7 @@ _GENERAL, _CHOICE = "general", "choice:"  # values of the options for models
 def register(app: SlackApp, home: HomeTab) -> None:
     """Listen to the buttons and menus that open the forms, to the forms, and to the reset."""
     _listen_to_channel_form(app, home)
-    models = home.admin.general_settings.models
+    models = home.config.models
 
     @app.button(SETTINGS)
     async def open_personal_form(press: Press) -> None:
@@ -91,7 +91,7 @@ def register(app: SlackApp, home: HomeTab) -> None:
 
 
 def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
-    admin = home.admin
+    admin = app.admin
 
     async def place_of(channel: str) -> str:
         return await app.access.place(channel, otherwise=home_words.CHANNEL_UNSEEN())
@@ -104,7 +104,7 @@ def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
         settings, place = await asyncio.gather(
             admin.channel(press.user, channel), place_of(channel)
         )
-        await press.open(channel_form(channel, place, settings, admin.general_settings))
+        await press.open(channel_form(channel, place, settings, home.general))
         home.refresh(press.user, choice=new_id("choice"))
 
     @app.modal(CHANNEL_FORM)
@@ -113,9 +113,9 @@ def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
         settings = settings_of(
             form.view,
             await admin.channel(form.user, channel),
-            admin.is_tool,
-            admin.general_settings.models,
-            is_priced=admin.is_priced,
+            home.config.is_tool,
+            home.config.models,
+            is_priced=home.config.is_priced,
             bot=app.identity.user,
         )
         await admin.change_channel(form.user, channel, settings)

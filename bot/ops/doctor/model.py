@@ -17,7 +17,8 @@ from openai import APIStatusError, AsyncOpenAI, OpenAIError
 from bot.agent import prompts
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.window import portable
-from bot.app.run_setup import responses_model, tool_catalogue
+from bot.app.run_setup import responses_model
+from bot.app.tool_loading import tool_catalogue
 from bot.core.answers import Answer
 from bot.core.chain import Item
 from bot.core.check import SECONDS, Check, ok, problem, warning

@@ -11,7 +11,8 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from bot.app.features import all_features, mcp_doors
-from bot.app.run_setup import is_tool_name, web_search
+from bot.app.run_setup import web_search
+from bot.app.tool_loading import is_tool_name
 from bot.app.tool_states import names_by, tool_states
 from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError, ToolDefinitionError, ToolError

@@ -7,29 +7,59 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from bot.agent.limits import Limits
+from pydantic import ValidationError
+
 from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
-from bot.core.findings import EvidenceMode
-from bot.features.home.settings_forms import GeneralSettings
-from bot.features.home.view import AdminView
-from bot.mcp import McpServers
-from bot.model import ModelChoices
 from bot.runs.audit_trail import Record, refused
 from bot.runs.policy import budget_words
 from bot.runs.policy.access import Person
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import ChannelSettings
 from bot.slack.intake.access_gate import AccessGate
-from bot.slack.ui import words
+from bot.slack.intake.press import Press
+from bot.slack.ui import buttons, words
 from bot.slack.ui.links import escape_mrkdwn, without_broadcasts
 
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
+
 log = logging.getLogger(__name__)
+
+
+_STEP = re.compile(f"^{buttons.RAISE}_({'|'.join(buttons.RAISE_TIMES)})$")
+
+
+def register(app: SlackApp) -> None:
+    """Listen to the buttons, and announce a raised budget in the thread.
+
+    Under a private answer only the person who pressed sees the announcement.
+    """
+
+    @app.button(_STEP)
+    async def pressed(press: Press) -> str:
+        try:
+            over = OverBudget.model_validate_json(press.value)
+        except ValidationError:
+            raise NotPermitted(words.NOT_OURS()) from None
+        times = buttons.RAISE_TIMES[press.action.rpartition("_")[2]]
+        notice = await app.admin.raise_budget(press.user, press.channel, over, times)
+        if press.is_private:
+            return notice
+        announcing = app.clients.writes.chat_postMessage(
+            channel=press.channel,
+            thread_ts=press.thread,
+            text=notice,
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+        app.background.start(announcing, "saying that a budget was raised")
+        return ""
 
 
 class Admin:
@@ -39,30 +69,11 @@ class Admin:
     """
 
     def __init__(
-        self,
-        gate: AccessGate,
-        *,
-        budgets: BudgetPolicy,
-        servers: McpServers,
-        tools: Mapping[str, int],
-        is_tool: Callable[[str], bool],
-        is_priced: bool,
-        limits: Limits,
-        models: ModelChoices,
-        evidence: EvidenceMode,
-        one_of_many: bool = False,
-        record: Record,
+        self, gate: AccessGate, budgets: BudgetPolicy, record: Record, *, one_of_many: bool = False
     ) -> None:
         self._gate = gate
         self._team = gate.team
-        self._budgets = budgets
-        self._servers = servers
-        self._tools = tools
-        self.is_tool = is_tool
-        self.is_priced = is_priced
-        self.general_settings = GeneralSettings(
-            limits, budgets.budgets, gate.policy.confirm, models, evidence
-        )
+        self.budgets = budgets
         self._one_of_many = one_of_many
         self._record = record
 
@@ -77,7 +88,7 @@ class Admin:
             log.warning("A button carried an account that does not belong to its channel")
             raise NotPermitted(words.NOT_OURS())
         await self._record_change(person, what, channel)
-        raised_use = await self._budgets.raise_budget(over, person.id, times)
+        raised_use = await self.budgets.raise_budget(over, person.id, times)
         log.info(
             "Budget %s of %s was raised to %g times its configured cap by %s",
             over.account.budget,
@@ -92,7 +103,7 @@ class Admin:
         """Stop all calls of the model. Return a sentence for the admin."""
         person = await self._may_pause(user, "paused")
         await self._record_change(person, "paused")
-        await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
+        await self.budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
         log.warning("Paused by %s", person.id)
         return words.PAUSED()
 
@@ -100,29 +111,13 @@ class Admin:
         """End the pause. Return a sentence for the admin."""
         person = await self._may_pause(user, "resumed")
         await self._record_change(person, "resumed")
-        await self._budgets.switch.clear()
+        await self.budgets.switch.clear()
         log.warning("Resumed by %s", person.id)
         return words.RESUMED()
 
     async def paused(self) -> Pause | None:
         """Return the current pause, or None."""
-        return await self._budgets.paused()
-
-    async def board(self, user: str) -> AdminView | None:
-        """Return the admin part of the Home tab; None for people who are no admins."""
-        try:
-            await self._gate.admin(user)
-        except NotPermitted:
-            return None
-        spent = await self._budgets.of_all(self._team)
-        servers = await self._servers.pinned_statuses()
-        return AdminView(
-            budgets=self._budgets.budgets,
-            spent=spent,
-            tools=self._tools,
-            servers=servers,
-            changed=await self._gate.channels.changed(self._team),
-        )
+        return await self.budgets.paused()
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """Return the settings of a channel, for an admin to change."""

@@ -21,6 +21,7 @@ from slack_bolt.response import BoltResponse
 
 from bot.core.errors import NotPermitted
 from bot.runs.policy.access import Policy
+from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels
 from bot.runs.queue.requests import Requests
 from bot.runs.watching import Submit
@@ -28,6 +29,7 @@ from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background, EventRetries
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.administration import Admin
 from bot.slack.intake.bolt_app import bolt_app
 from bot.slack.intake.decisions import ApprovalDecisions
 from bot.slack.intake.intake import Intake
@@ -73,6 +75,8 @@ class SlackApp:
         *,
         policy: Policy,
         channels: Channels,
+        budgets: BudgetPolicy,
+        one_of_many: bool = False,
         background: Background,
         retries: EventRetries,
         answer_buttons: Sequence[AnswerButton] = (),
@@ -101,6 +105,7 @@ class SlackApp:
         self.intake = Intake(self)
         self.questions = QuestionIntake(self)
         self.decisions = ApprovalDecisions(self)
+        self.admin = Admin(self.gate, budgets, self.record, one_of_many=one_of_many)
         self.parts: list[SlackPart] = []
         """What features add here."""
         self.refresh_home: Callable[[str], None] = lambda _user: None

@@ -10,9 +10,7 @@ from bot.features.home import home_words
 from bot.features.shortcuts import forms
 from bot.features.shortcuts import words as shortcut_words
 from bot.slack.ui import approval_words, words
-from bot.slack.ui.approval import (
-    Shown,
-)
+from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from bot.text.translation import Text, reader

@@ -10,7 +10,6 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.slack.edge.text import mentions_from, one_line, question_from
-from bot.slack.intake.administration import Admin
 from bot.slack.intake.press import open_modal
 from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
 from bot.slack.intake.slack_app import SlackApp
@@ -26,14 +25,14 @@ _LABEL = re.compile(r"<([@#][A-Z0-9]+)\|[^<>\n]*>")
 _ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # most likely a mistyped admin command
 
 
-def register(app: SlackApp, admin: Admin) -> None:
+def register(app: SlackApp) -> None:
     """Listen to the command.
 
-    Without a question it opens the form of a feature, if one has it; `help` shows the person what can be asked; `admin …` is
-    for admins.
+    Without a question it opens the form of a feature, if one has it; `help` shows the person what
+    can be asked; `admin …` is for admins.
     """
     identity, questions = app.identity, app.questions
-    orders = {"admin pause": admin.pause, "admin resume": admin.resume}
+    orders = {"admin pause": app.admin.pause, "admin resume": app.admin.resume}
 
     @app.bolt.command(ASK)
     async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
