@@ -133,8 +133,8 @@ class Compaction:
 
     async def _save(self, outputs: Sequence[Item]) -> list[str]:
         """Return the handles of the newest of `outputs`, as far as they are large."""
-        cuts = [await self._cut(each) for each in outputs[-_MOST_HANDLES:]]
-        return [handle for each in cuts if (handle := saved_handle(str(each["output"])))]
+        cuts = [await self._cut(output) for output in outputs[-_MOST_HANDLES:]]
+        return [handle for cut in cuts if (handle := saved_handle(str(cut["output"])))]
 
     async def _cut(self, item: Item) -> Item:
         """Return an output as a preview, with the handle under which the model finds all of it.

@@ -69,7 +69,7 @@ class Interrupt:
     def _end_scopes(self) -> None:
         """End the scopes that are over, and set the timer for the others."""
         now = asyncio.get_running_loop().time()
-        for scope in [each for each in self._scopes if self._requested or each.deadline <= now]:
+        for scope in [scope for scope in self._scopes if self._requested or scope.deadline <= now]:
             self._scopes.discard(scope)
             scope.end()
         self._set_timer()

@@ -85,8 +85,8 @@ class HostedSteps:
 
     def broken_off(self) -> list[HostedEvent]:
         """Close steps that never reported an end."""
-        left = [item for item, _ in self._running.values()]
-        return [self._ended(each["id"], each, "It was broken off.", ok=False) for each in left]
+        running = [item for item, _ in self._running.values()]
+        return [self._ended(item["id"], item, "It was broken off.", ok=False) for item in running]
 
     def _ended(self, key: str, item: Item, detail: str, *, ok: bool) -> ToolEnded:
         _, began = self._running.pop(key)
@@ -126,8 +126,8 @@ def _first_line(code: str) -> str:
 
 def _detail(item: Item) -> str:
     """Return the result of a step, if the service tells it."""
-    found = (item.get("action") or {}).get("sources") or item.get("results") or ()
-    return f"{len(found)} found" if found else ""
+    results = (item.get("action") or {}).get("sources") or item.get("results") or ()
+    return f"{len(results)} found" if results else ""
 
 
 _RETRIES = 2

@@ -109,7 +109,7 @@ async def judge_result(
 ) -> tuple[tuple[CallOutput, ...], Usage, dict[str, Any]]:
     """Ask the stop hooks about a valid result. Return the outputs with their verdict, the usage of
     judging, and how a block changes the state."""
-    final = next((each for each in outputs if each.result is not None), None)
+    final = next((output for output in outputs if output.result is not None), None)
     if final is None or final.result is None:
         return tuple(outputs), NO_USAGE, {}
     verdict = await hooks.on_stop(state, final.result)
@@ -117,18 +117,22 @@ async def judge_result(
     match verdict:
         case Block() if state.sent_back >= _MOST_SENT_BACK:
             best_so_far = verdict.best or final.result
-            left = replace(final, result=best_so_far, ends=StopReason.STOP_HOOK)
+            judged = replace(final, result=best_so_far, ends=StopReason.STOP_HOOK)
         case Block() if not state.closing:
             best = _stored(verdict.best or final.result)
             changes = {"hooks": state.hooks | verdict.memory, "best": best}
-            left = replace(final, text=verdict.message, result=None, blocked=True)
+            judged = replace(final, text=verdict.message, result=None, blocked=True)
         case Prevent():
-            left = replace(final, result=verdict.instead or final.result, ends=verdict.reason)
+            judged = replace(final, result=verdict.instead or final.result, ends=verdict.reason)
         case Go():
-            left = replace(final, result=verdict.instead or final.result)
+            judged = replace(final, result=verdict.instead or final.result)
         case _:  # the last call: what there is must do
-            left = final
-    return tuple(left if each is final else each for each in outputs), verdict.usage, changes
+            judged = final
+    return (
+        tuple(judged if output is final else output for output in outputs),
+        verdict.usage,
+        changes,
+    )
 
 
 def refusal_reason(response: ModelResponse) -> StopReason | None:
@@ -229,15 +233,15 @@ def take_outputs(
     """Advance the chain to the open response, with one output for each of its calls. An accepted
     result ends the run, and so does Stop."""
     response = open_response(state)
-    rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
-    blocked = any(each.blocked for each in outputs)
-    went_well = any(each.ok for each in outputs)
+    rejected = any(output.tool == COMPLETE and not output.ok for output in outputs)
+    blocked = any(output.blocked for output in outputs)
+    went_well = any(output.ok for output in outputs)
     # An invalid result alone is malformed output, not a failure of tools.
-    malformed = not went_well and all(each.tool == COMPLETE for each in outputs)
+    malformed = not went_well and all(output.tool == COMPLETE for output in outputs)
     items: Items = tuple(output.item() for output in outputs)
-    brought = (link for each in outputs for link in each.links)
+    brought = (link for output in outputs for link in output.links)
     links = dict.fromkeys((*state.links, *response.links, *brought))
-    acquired = dict.fromkeys((*state.acquired, *(n for each in outputs for n in each.acquired)))
+    acquired = dict.fromkeys((*state.acquired, *(n for output in outputs for n in output.acquired)))
     transition = Transition.FINAL_REJECTED if rejected else Transition.TOOLS_ANSWERED
     state = state.go(
         Transition.BLOCKED if blocked else transition,
@@ -246,18 +250,18 @@ def take_outputs(
         **_chain_after(state, items),
         links=tuple(links),
         acquired=tuple(acquired),
-        restart=next((each.restart for each in outputs if each.restart), ""),
-        done=(*state.done, *(step for each in outputs for step in each.steps)),
-        rehearsed=(*state.rehearsed, *(each.rehearsed for each in outputs if each.rehearsed)),
-        unknown=(*state.unknown, *(each.step for each in outputs if each.unknown)),
+        restart=next((output.restart for output in outputs if output.restart), ""),
+        done=(*state.done, *(step for output in outputs for step in output.steps)),
+        rehearsed=(*state.rehearsed, *(output.rehearsed for output in outputs if output.rehearsed)),
+        unknown=(*state.unknown, *(output.step for output in outputs if output.unknown)),
         nudges=state.nudges if malformed else 0,
         first_text=state.first_text if malformed else "",
         malformed=state.malformed + 1 if malformed else 0,
         failed_turns=0 if went_well else state.failed_turns + (not malformed),
     )
-    if final := next((each for each in outputs if each.result is not None), None):
+    if final := next((output for output in outputs if output.result is not None), None):
         state = end_run(state, state.closing or final.ends or StopReason.COMPLETED, final.result)
-    elif any(each.cancelled for each in outputs):
+    elif any(output.cancelled for output in outputs):
         state = end_run(state, interrupt.reason_or(StopReason.CANCELLED_TOOLS))
     elif response.incomplete:
         notes: Items = (prompts.note(prompts.CONTINUE),)

@@ -230,7 +230,7 @@ class Phases:
             items=items,
             checkpoint=checkpoint,
             abandons=abandons,
-            calls=tuple(each.kept for each in outputs if each.call_id),
+            calls=tuple(output.kept for output in outputs if output.call_id),
         )
         if checkpoint:
             state = state.replace(conversation=())

@@ -234,7 +234,7 @@ def lines_of(changes: Sequence[Change], tokens: int) -> list[str]:
         line = f"- {change.line}"
         left -= estimated_tokens(line)
         if left < 0 and number:
-            before = Counter(each.call["name"] for each in changes[: len(changes) - number])
+            before = Counter(change.call["name"] for change in changes[: len(changes) - number])
             counted = ", ".join(f"{name} {times} ×" for name, times in before.items())
             lines.append(f"- before these: {counted}")
             break

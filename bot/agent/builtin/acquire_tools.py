@@ -40,7 +40,7 @@ def tool_hints(
     if catalogue.is_described:
         return ()
     found = catalogue.hints(f"{request.text}\n{request.quoted}")
-    lines = [each.line for each in found if each.name not in acquired]
+    lines = [tool.line for tool in found if tool.name not in acquired]
     return (prompts.note(prompts.tool_hints("\n".join(lines))),) if lines else ()
 
 
@@ -66,7 +66,7 @@ def _found(search: str, catalogue: Catalogue) -> str:
     tools = catalogue.search(search, _MOST_FOUND)
     if not tools:
         return "No tool fits these words. Try others, in English."
-    lines = "\n".join(each.line for each in tools)
+    lines = "\n".join(tool.line for tool in tools)
     return f"Tools that fit, the best first; acquire them by name:\n{lines}"
 
 

@@ -45,8 +45,8 @@ class Checkpoint(BaseModel):
     @property
     def text(self) -> str:
         """As the model reads it again."""
-        data = "\n".join(f"- {each}" for each in self.key_data)
-        goals = "\n".join(f"- {each}" for each in self.remaining_goals)
+        data = "\n".join(f"- {fact}" for fact in self.key_data)
+        goals = "\n".join(f"- {goal}" for goal in self.remaining_goals)
         return f"{self.summary}\n\nKey data\n{data}\n\nLeft to do\n{goals}"
 
 

@@ -163,8 +163,8 @@ def _empty_value(schema: dict[str, Any]) -> Any:
 def describe_errors(error: ValidationError, limit: int = 8) -> str:
     """Return the errors as feedback for the model, a line for each field."""
     lines = [
-        f"- {'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
-        for each in error.errors(include_url=False, include_input=False)[:limit]
+        f"- {'.'.join(map(str, detail['loc'])) or 'arguments'}: {detail['msg']}"
+        for detail in error.errors(include_url=False, include_input=False)[:limit]
     ]
     return "\n".join(lines)
 

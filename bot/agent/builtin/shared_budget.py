@@ -66,7 +66,7 @@ class SharedBudget:
         of the run, without which their findings would be lost.
         """
         spent = self.with_children(self._state)
-        calls = [self._state, *(self._children[each] for each in self._working for _ in range(2))]
+        calls = [self._state, *(self._children[child] for child in self._working for _ in range(2))]
         tokens = sum(map(self._tokens_of_a_call, calls))
         if billed_tokens(spent.usage) + tokens > self._limits.tokens:
             return StopReason.TOKEN_BUDGET

@@ -139,9 +139,9 @@ class Subagents:
         self, names: Sequence[str], catalogue: Catalogue, context: RequestContext
     ) -> list[str]:
         """Return the introductions of the tools, as if the sub-agent had acquired them."""
-        given = [each for each in map(catalogue.get, names) if each]
+        known = [tool for tool in map(catalogue.get, names) if tool]
         services = self.deps.toolbox.services
-        with_context = [each.name for each in given if each.on_acquired]
+        with_context = [tool.name for tool in known if tool.on_acquired]
         texts = [await introduce(name, catalogue, services, context) for name in with_context]
         room = Room(context.max_response_size, context.max_response_tokens)
         return [mark_as_data(shortened("\n".join(texts), room), new_mark())] if texts else []
@@ -159,7 +159,7 @@ class Subagents:
         async def history() -> list[LedgerEntry]:
             return entries
 
-        inherited = (_Inherited(each) for each in deps.hooks.hooks if each.inherited)
+        inherited = (_Inherited(hook) for hook in deps.hooks.hooks if hook.inherited)
 
         return replace(
             deps,
@@ -275,8 +275,8 @@ def _reading(catalogue: Catalogue) -> Catalogue:
     return replace(catalogue, tools=tuple(filter(_may_be_given, catalogue.tools)))
 
 
-def _may_be_given(each: Tool) -> bool:
-    return not (each.mutates or each.sensitive or each.name == NAME)
+def _may_be_given(tool: Tool) -> bool:
+    return not (tool.mutates or tool.sensitive or tool.name == NAME)
 
 
 def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None:

@@ -375,7 +375,7 @@ def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:
         call_id=call_id,
         counts_as=counts_as,
         sources=result.sources,
-        used=tuple(each for each in use.read if each not in use.saved),
+        used=tuple(handle for handle in use.read if handle not in use.saved),
         saved=tuple(use.saved.values()),
         report=result.report,
     )

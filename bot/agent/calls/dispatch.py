@@ -218,8 +218,8 @@ class Dispatch:
     async def _run_batches(self, calls: Sequence[Item], runner: Calls) -> tuple[str, ...]:
         """Run those of `calls` that are not done, one batch after the other. Return the ids of calls
         that wait for people; those behind them are not begun."""
-        left = [call for call in calls if call["call_id"] not in self._done]
-        for number, batch in enumerate(self._batches(left)):
+        to_do = [call for call in calls if call["call_id"] not in self._done]
+        for number, batch in enumerate(self._batches(to_do)):
             if number:
                 await self._save_outputs()
                 failpoint("outputs-kept")

@@ -225,7 +225,7 @@ class HookChain:
 
     async def on_turn_start(self, state: LoopState) -> tuple[Item, ...]:
         notes = [await hook.on_turn_start(state) for hook in self.hooks]
-        return tuple(item for each in notes for item in each)
+        return tuple(item for items in notes for item in items)
 
     @asynccontextmanager
     async def after_response(

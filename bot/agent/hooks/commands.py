@@ -82,7 +82,7 @@ class AfterToolCommand(Command):
     @field_validator("run")
     @classmethod
     def _names_the_file(cls, run: tuple[str, ...]) -> tuple[str, ...]:
-        if not any(_FILE in each for each in run[1:]):
+        if not any(_FILE in argument for argument in run[1:]):
             raise ValueError(f'must be a program and its arguments, one of them with "{_FILE}"')
         return run
 
@@ -108,7 +108,7 @@ class Commands(Hooks):
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         self._began[current_request().idempotency_key] = datetime.now(UTC)
-        commands = [each for each in self._before if each.fits(tool)]
+        commands = [command for command in self._before if command.fits(tool)]
         if not commands:
             return None
         call = canonical(arguments)
@@ -124,21 +124,21 @@ class Commands(Hooks):
     @override
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         began = self._began.pop(current_request().idempotency_key, None)
-        commands = [each for each in self._after if each.fits(tool)]
+        commands = [command for command in self._after if command.fits(tool)]
         reports = []
         for handle in dict.fromkeys(result.handles) if commands else ():
             artifact = await self._artifacts.find(handle)
             if (
                 began is None or artifact.created >= began
             ):  # files that the tool only read are not checked
-                reports += [each async for each in self._check_file(artifact, tool, commands)]
+                reports += [report async for report in self._check_file(artifact, tool, commands)]
         return "\n".join(filter(None, reports))
 
     async def _check_file(
         self, artifact: Artifact, tool: Tool, commands: Sequence[Command]
     ) -> AsyncIterator[str]:
         name = _file_name(artifact)
-        fitting = [each for each in commands if fnmatchcase(name, each.files)]
+        fitting = [command for command in commands if fnmatchcase(name, command.files)]
         data = await self._artifacts.read(artifact.handle) if fitting else b""
         for command in fitting:
             yield (await _run_on_file(command, tool, name, data)).report(command, name)
@@ -157,8 +157,8 @@ def _texts(value: Any) -> Iterator[str]:
         if 0 < len(value) <= _LONGEST_FILE_NAME and "\n" not in value:
             yield value
     elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def _file_name(artifact: Artifact) -> str:
@@ -222,13 +222,13 @@ def _log(command: Command, tool: Tool, ran: _CommandResult, seconds: float) -> N
     result = ran.trouble or f"exit code {ran.code}"
     output = f" · {ran.printed.splitlines()[0]}" if ran.printed and holds_words() else ""
     line = "%s · hook %s around %s · %s, %.1f s%s"
-    given = (current_request().run_id, _name_of(command), tool.name, result, seconds, output)
-    run_log.log(NOTICE, line, *given)
+    values = (current_request().run_id, _name_of(command), tool.name, result, seconds, output)
+    run_log.log(NOTICE, line, *values)
 
 
 async def _run(command: Command, tool: Tool, path: Path) -> _CommandResult:
     """Run the program. Return its exit code and the beginning of its output."""
-    arguments = tuple(each.replace(_FILE, str(path)) for each in command.run[1:])
+    arguments = tuple(argument.replace(_FILE, str(path)) for argument in command.run[1:])
     kept = b""
     async with process_group(
         (command.run[0], *arguments),
