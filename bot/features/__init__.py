@@ -118,19 +118,23 @@ class Feature:
     - `run_listener`: listens to each run in a workspace, and may speak in Slack.
     - `jobs`: work that people start with a button, done by a worker in their name.
     - `slack_part`: what it adds to a workspace: listeners, sections of the Home tab, due schedules.
-    - `surfaces`: where it shows runs of requests that come in by it, by their `entry`.
     - `buttons`: its buttons under answers.
+    - `waits`: the kinds of what its hooks wait for people to decide: their cards, and what a terminal
+      asks. The names are stored.
     - `check`: raises ConfigurationError where a setting is missing that it needs.
     - `process`, `intake`: contexts in which each process of the bot runs, and each that listens.
     - `pages`: its HTTP routes, on the port of the public address.
-    - `ending`, `sealed`: what it ends before data are erased, and what it stores encrypted.
+    - `ending`: what it ends before data are erased.
+    - `checks`, `usage_lines`: its lines in `bot doctor` and in `bot usage`.
+    - `metrics`: its metrics, made with `registry=None`.
+
+    These are for what one of our own features does:
+
+    - `surfaces`: where it shows runs of requests that come in by it, by their `entry`.
+    - `sealed`: what it stores encrypted.
     - `personal_servers`: reaches MCP servers at which each person has an account; without stores they
       can only be looked at.
     - `server_questions`: puts questions of MCP servers to people.
-    - `waits`: the kinds of what its hooks wait for people to decide: their cards, and what a terminal
-      asks. The names are stored.
-    - `checks`: its lines in `bot doctor`. `usage_lines`: its lines in `bot usage`.
-    - `metrics`: its metrics, made with `registry=None`.
     """
 
     name: str
@@ -140,17 +144,17 @@ class Feature:
     run_listener: RunListenerFor | None = None
     jobs: JobsFor | None = None
     slack_part: SlackPartFor | None = None
-    surfaces: Mapping[Entry, SurfaceFor] = field(default_factory=lambda: MappingProxyType({}))
     buttons: tuple[AnswerButton, ...] = ()
+    waits: Callable[[ServiceDeps], Mapping[str, WaitKind]] | None = None
     check: Callable[[], None] | None = None
     process: Callable[[ProcessDeps], AbstractAsyncContextManager[None]] | None = None
     intake: Callable[[IntakeDeps], AbstractAsyncContextManager[None]] | None = None
     pages: Sequence[RouteDef] = ()
     ending: Ending | None = None
-    sealed: Sealed | None = None
-    personal_servers: Callable[[Pins, Stores | None], PersonalServers] | None = None
-    server_questions: ServerQuestions | None = None
-    waits: Callable[[ServiceDeps], Mapping[str, WaitKind]] | None = None
     checks: ChecksFor | None = None
     usage_lines: Callable[[Stores], Awaitable[Sequence[str]]] | None = None
     metrics: tuple[Collector, ...] = ()
+    surfaces: Mapping[Entry, SurfaceFor] = field(default_factory=lambda: MappingProxyType({}))
+    sealed: Sealed | None = None
+    personal_servers: Callable[[Pins, Stores | None], PersonalServers] | None = None
+    server_questions: ServerQuestions | None = None
