@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.agent.calls.call import Toolbox
 from bot.agent.hooks.chain import HookChain, Hooks, ToolCheck
-from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
-from bot.agent.hooks.evaluation import Evaluation
 from bot.app.features import all_features, check_features, mcp_doors, services_of
 from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.app.tool_providers import bound_providers
@@ -25,6 +23,8 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
 from bot.features import Feature, ServiceDeps
+from bot.features.commands.hook import Commands
+from bot.features.evaluation.hook import Evaluation
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ServerTraits

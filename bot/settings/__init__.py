@@ -35,11 +35,11 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
-from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand
 from bot.agent.limits import Limits
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.core.secret_files import odd_character, secret_folder, secret_from_file
+from bot.features.commands.hook import AfterToolCommand, BeforeToolCommand
 from bot.features.evidence.settings import EvidenceSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList

@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from bot.agent.hooks.commands import BeforeToolCommand
 from bot.cli import cli
+from bot.features.commands.hook import BeforeToolCommand
 from bot.mcp.config import McpOAuth
 from bot.model import ModelChoice
 from bot.settings import Settings, Tables, load_settings

@@ -29,7 +29,6 @@ from bot.agent.hooks.chain import (
     Verdict,
 )
 from bot.agent.hooks.effort import Effort
-from bot.agent.hooks.evaluation import Evaluation
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -45,6 +44,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, te
 from bot.dev.model.cache import PromptCache
 from bot.dev.model.faults import Fault, Faults
 from bot.dev.model.server import Received
+from bot.features.evaluation.hook import Evaluation
 from bot.model import ServerTraits
 from bot.model.client import ResponsesModel, sdk_client
 from bot.model.types import ModelResponse

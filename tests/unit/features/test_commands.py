@@ -16,10 +16,10 @@ import pytest
 from bot.agent.calls.call import Toolbox
 from bot.agent.events import RunEnded, ToolEnded, ToolStarted
 from bot.agent.hooks.chain import HookChain
-from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand, Commands
 from bot.core.outcome import RunStatus
 from bot.core.run_log import NOTICE
 from bot.dev.model import Reply, Script, call, finish
+from bot.features.commands.hook import AfterToolCommand, BeforeToolCommand, Commands
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifacts, Changes, Provided, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue

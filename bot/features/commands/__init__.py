@@ -1,0 +1,1 @@
+"""Commands of the operator, run before and after calls of tools."""

@@ -1,0 +1,1 @@
+"""Another call of the model that judges each result."""
