@@ -10,6 +10,8 @@ from bot.app.feature_packages import features_of_packages
 from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.features import Feature, ServiceDeps
 from bot.features.accounts.feature import accounts
+from bot.features.commands.feature import commands
+from bot.features.evaluation.feature import evaluation
 from bot.features.evidence.feature import evidence
 from bot.features.feedback.feature import feedback
 from bot.features.home.feature import home
@@ -68,6 +70,8 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         sharing(),
         shortcuts(),
         workflow_step(),
+        evaluation(settings.model.evaluation),
+        commands(settings.hooks),
     )
     return (*features, home(_home_config(settings, features)))
 

@@ -23,8 +23,6 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
 from bot.features import Feature, ServiceDeps
-from bot.features.commands.hook import Commands
-from bot.features.evaluation.hook import Evaluation
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ServerTraits
@@ -48,7 +46,7 @@ from bot.settings.checks import check_prices, check_tools
 from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
-from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, WebSearch
+from bot.toolkit import Conversation, Databases, Fetcher, WebSearch
 from bot.toolkit.tool import Services
 from bot.web.fetching import WebFetcher
 from bot.web.tool_clients import BoundProvider, open_tool_clients
@@ -167,7 +165,7 @@ async def runner_factory(
             estimates=CallEstimates(prices, settings.model.max_output_tokens),
             limits=settings.limits,
             budgets=budget_policy(settings, stores),
-            hooks_for=partial(_hooks, settings, artifacts),
+            hooks_for=partial(_hooks, settings),
             channels=Channels(settings.channels, stores.channels),
             server_tools=mcp,
             toolset_cache=ToolsetCache(),
@@ -204,7 +202,7 @@ async def _learn_windows(settings: Settings, client: AsyncOpenAI, prices: PriceL
     prices.listed.update({name: window for name, window in listed.items() if window})
 
 
-def _hooks(settings: Settings, artifacts: Artifacts, run: Run) -> HookChain:
+def _hooks(settings: Settings, run: Run) -> HookChain:
     """List all hooks of a run, in the order in which the loop calls them."""
     hooks: list[Hooks] = [
         # Vetoes calls while the bot is paused; first, so that nothing else acts on them then.
@@ -220,20 +218,12 @@ def _hooks(settings: Settings, artifacts: Artifacts, run: Run) -> HookChain:
     # Replaces references to attached images by the images.
     if settings.model.images:
         hooks.append(Images(run.deps.frontend.conversation))
-    # Those of features, which cost nothing and may send a result back.
-    hooks += [part.hook for part in run.parts if part.hook]
-    # Sends back a result that took too little work; before `Evaluation`, which costs a model call.
+    # Sends back a result that took too little work; before what features do, which may cost a call.
     deeper = settings.limits.deeper if run.request.again is RepeatReason.DEEPER else 0
     if effort := max(settings.limits.effort or 0, deeper):
         hooks.append(Effort(effort))
-    # Has another model call judge the result, and sends it back or marks it partial.
-    if settings.model.evaluation != "off":
-        tries = 2 if settings.model.evaluation == "full" else 0
-        hooks.append(Evaluation(run.steering.asked, run.model, run.models.names[0], tries=tries))
-    # Runs the operator's commands around tool calls.
-    commands = settings.hooks
-    if commands.before_tool or commands.after_tool:
-        hooks.append(Commands(commands.before_tool, commands.after_tool, artifacts))
+    # Those of features, which may forbid a call, send a result back or change it.
+    hooks += [part.hook for part in run.parts if part.hook]
     hooks += [
         # Those of features that ask the asker, such as to connect their account before a call on it.
         *(part.asking for part in run.parts if part.asking),

@@ -39,7 +39,7 @@ from bot.agent.limits import Limits
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.core.secret_files import odd_character, secret_folder, secret_from_file
-from bot.features.commands.hook import AfterToolCommand, BeforeToolCommand
+from bot.features.commands.settings import HookSettings
 from bot.features.evidence.settings import EvidenceSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
@@ -106,15 +106,6 @@ class ModelSettings(BaseModel):
         effort = {"effort": self.reasoning} if self.reasoning else {}
         summary = {"summary": "auto"} if self.reasoning_summaries else {}
         return (effort | summary) or None
-
-
-class HookSettings(BaseModel):
-    """Commands around tool calls: `[hooks]` in bot.toml."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    before_tool: tuple[BeforeToolCommand, ...] = ()
-    after_tool: tuple[AfterToolCommand, ...] = ()
 
 
 class ToolSettings(BaseModel):

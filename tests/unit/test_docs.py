@@ -18,7 +18,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from bot.cli import cli
-from bot.features.commands.hook import BeforeToolCommand
+from bot.features.commands.settings import BeforeToolCommand
 from bot.mcp.config import McpOAuth
 from bot.model import ModelChoice
 from bot.settings import Settings, Tables, load_settings

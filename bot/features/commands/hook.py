@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.hooks.chain import Hooks, Permission
@@ -27,6 +27,7 @@ from bot.core.approvals import canonical
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.run_log import NOTICE, holds_words, run_log
+from bot.features.commands.settings import FILE, AfterToolCommand, BeforeToolCommand, Command
 from bot.library.documents.cells import clean
 from bot.library.isolated.process_group import process_group
 from bot.library.isolated.scratch import scratch_folder
@@ -37,54 +38,10 @@ from bot.toolkit.tool import Tool, ToolResult
 
 log = logging.getLogger(__name__)
 
-_FILE = "{file}"
 _CALL = "call.json"
 _MOST_PRINTED = 4_000
 _LONGEST_FILE_NAME = 255
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
-
-class Command(BaseModel):
-    """A command around calls of tools that match `tool`, for files that match `files` (glob patterns).
-
-    `run` is a program and its arguments, in which `{file}` is replaced by the path of the file.
-    `timeout` is in seconds. Logs and the model read `name`, by default the name of the program.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str = Field(default="", max_length=60, pattern=r"^[^\r\n]*$")
-    enabled: bool = True
-    tool: str = Field(min_length=1)
-    files: str = Field(default="*", min_length=1)
-    run: tuple[str, ...] = Field(min_length=1)
-    timeout: float = Field(default=10.0, gt=0, le=120)
-
-    def fits(self, tool: Tool) -> bool:
-        """Return whether the command runs around calls of the tool."""
-        return self.enabled and fnmatchcase(tool.name, self.tool)
-
-
-class BeforeToolCommand(Command):
-    """A command before a call: `[[hooks.before_tool]]` in bot.toml.
-
-    Its file is the call as JSON, with `tool` and `arguments`. A non-zero exit code vetoes the call,
-    and its output is the reason that the model reads.
-    """
-
-
-class AfterToolCommand(Command):
-    """A command after a call: `[[hooks.after_tool]]` in bot.toml.
-
-    It runs on each file that the tool made; its output is appended to the tool's output.
-    """
-
-    @field_validator("run")
-    @classmethod
-    def _names_the_file(cls, run: tuple[str, ...]) -> tuple[str, ...]:
-        if not any(_FILE in argument for argument in run[1:]):
-            raise ValueError(f'must be a program and its arguments, one of them with "{_FILE}"')
-        return run
 
 
 class Commands(Hooks):
@@ -180,7 +137,7 @@ class _CommandResult:
 
     def report(self, command: Command, file: str) -> str:
         """Return what the model reads after a call; "" when the command has no complaint."""
-        shown = " ".join(command.run).replace(_FILE, file)
+        shown = " ".join(command.run).replace(FILE, file)
         shown = f"{command.name}: {shown}" if command.name else shown
         if self.trouble:
             return f"[{shown}: {self.trouble}]"
@@ -228,7 +185,7 @@ def _log(command: Command, tool: Tool, ran: _CommandResult, seconds: float) -> N
 
 async def _run(command: Command, tool: Tool, path: Path) -> _CommandResult:
     """Run the program. Return its exit code and the beginning of its output."""
-    arguments = tuple(argument.replace(_FILE, str(path)) for argument in command.run[1:])
+    arguments = tuple(argument.replace(FILE, str(path)) for argument in command.run[1:])
     kept = b""
     async with process_group(
         (command.run[0], *arguments),
