@@ -117,11 +117,11 @@ class Run:
         )
         self.approval = ApprovalHook(self)
         self.approvals = RunApprovals(self)
+        self.model = self.spending.model(self.models.applied_to(deps.model))
         try:
             self.parts = tuple(part_for(self) for part_for in deps.parts)
         except Exception as error:  # noqa: BLE001 - a feature may be anybody's
             self.parts, self.broken = (), error
-        self.model = self.spending.model(self.models.applied_to(deps.model))
         self.narrator = Narrator(self.request, self.run_id, self.saved)
         self.listeners = (self.narrator, self.audit, *self.listeners, *self.parts)
 
