@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bot.core.findings import Claim, Finding, Place, Unreadable, Verdict
 from bot.features.evidence import words as texts
 from bot.slack.ui import words
-from bot.slack.ui.blocks import Block, shortened, text_object
+from bot.slack.ui.blocks import Block, actions, modal, plain_section, rich, rich_text, shortened
 from bot.slack.ui.buttons import message_button
 from bot.slack.ui.links import Code, Link, LinkGate
 from bot.slack.ui.parts import context
@@ -98,18 +98,13 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
             groups.setdefault(_Origin.of(claim.best), []).append(claim)
     missing = [claim for claim in page.claims if not is_found(claim.finding)]
     blocks: list[Block] = [
-        {"type": "section", "text": text_object(shortened(page.line, 2_900))},
+        plain_section(shortened(page.line, 2_900)),
         context(texts.INTRO()).block,
         *(_group(origin, claims, gate) for origin, claims in groups.items()),
         *([_not_found(missing, page.unreadable)] if missing else []),
         *_paging(page),
     ]
-    return {
-        "type": "modal",
-        "title": text_object(texts.TITLE()),
-        "close": text_object(words.CLOSE_ONLY()),
-        "blocks": blocks,
-    }
+    return modal(texts.TITLE(), blocks, close=words.CLOSE_ONLY())
 
 
 def _group(origin: _Origin, claims: Sequence[ShownClaim], gate: LinkGate) -> Block:
@@ -121,9 +116,9 @@ def _group(origin: _Origin, claims: Sequence[ShownClaim], gate: LinkGate) -> Blo
     elements = [_section(head)]
     if origin.query:
         query = _text(shortened(origin.query.strip(), _MOST_OF_A_QUERY))
-        elements.append({"type": "rich_text_preformatted", "elements": [query]})
+        elements.append(rich("preformatted", query))
     elements.append(_list(list(_claim(claim, origin, gate)) for claim in claims))
-    return {"type": "rich_text", "elements": elements}
+    return rich_text(*elements)
 
 
 def _not_found(claims: Sequence[ShownClaim], unreadable: Unreadable) -> Block:
@@ -133,7 +128,7 @@ def _not_found(claims: Sequence[ShownClaim], unreadable: Unreadable) -> Block:
         why = texts.UNREADABLE.get(unreadable, texts.NOT_SEARCHED)()
         elements.append(_section([_text(why)]))
     elements.append(_list([_text(_missing(claim.finding))] for claim in claims))
-    return {"type": "rich_text", "elements": elements}
+    return rich_text(*elements)
 
 
 def _claim(claim: ShownClaim, origin: _Origin, gate: LinkGate) -> Iterator[Block]:
@@ -231,7 +226,7 @@ def _paging(page: EvidencePage) -> list[Block]:
         if 0 <= number < page.pages
     ]
     told = texts.PAGE_OF(page=page.number + 1, pages=page.pages)
-    return [{"type": "actions", "elements": elements}, context(told).block]
+    return [actions(*elements), context(told).block]
 
 
 def _list(items: Iterable[list[Block]]) -> Block:
@@ -240,7 +235,7 @@ def _list(items: Iterable[list[Block]]) -> Block:
 
 
 def _section(elements: list[Block]) -> Block:
-    return {"type": "rich_text_section", "elements": elements}
+    return rich("section", *elements)
 
 
 def _text(text: str, *, bold: bool = False, code: bool = False) -> Block:

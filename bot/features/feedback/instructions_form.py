@@ -12,7 +12,17 @@ from bot.core.errors import MalformedPayload
 from bot.features.feedback import words
 from bot.runs.trials import CaseRun, Comparison, TrialCase
 from bot.slack.edge.text import clean, one_line
-from bot.slack.ui.blocks import Block, shortened, text_object
+from bot.slack.ui.blocks import (
+    Block,
+    actions,
+    button,
+    field,
+    modal,
+    rich,
+    rich_text,
+    text_element,
+    text_input,
+)
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.parts import context
 
@@ -43,14 +53,9 @@ class Draft(BaseModel):
 def instructions_form(draft: Draft, *above: Block, can_try: bool = True) -> Block:
     """Return the form with `above`, such as the result of a trial."""
     case = draft.case
-    return {
-        "type": "modal",
-        "callback_id": FORM,
-        "private_metadata": draft.channel,
-        "title": text_object(words.TITLE()),
-        "submit": text_object(words.SAVE()),
-        "close": text_object(words.CLOSE()),
-        "blocks": [
+    return modal(
+        words.TITLE(),
+        [
             *above,
             _text(_INSTRUCTIONS, words.INSTRUCTIONS(), draft.instructions, _MAX_INSTRUCTIONS),
             _text(QUESTION, words.QUESTION(), case.question, _MAX_QUESTION),
@@ -58,10 +63,14 @@ def instructions_form(draft: Draft, *above: Block, can_try: bool = True) -> Bloc
             _lines(
                 _MUST_NOT_SAY, words.MUST_NOT_SAY(), case.must_not_say, words.MUST_NOT_SAY_HINT()
             ),
-            *([_try_button()] if can_try else []),
+            *([actions(button(words.TRY(), TRY, TRY))] if can_try else []),
             context(words.NOTHING_YET()).block,
         ],
-    }
+        callback=FORM,
+        metadata=draft.channel,
+        submit=words.SAVE(),
+        close=words.CLOSE(),
+    )
 
 
 def draft_of(view: Mapping[str, Any]) -> Draft:
@@ -107,15 +116,12 @@ def compared(comparison: Comparison) -> list[Block]:
         runs.append((words.AFTER(), comparison.after))
     parts: list[Block] = []
     for title, run in runs:
-        label = {"type": "text", "text": f"{title}: ", "style": {"bold": True}}
+        label = text_element(f"{title}: ", bold=True)
         parts += [
-            {"type": "rich_text_section", "elements": [label, _text_of(_verdict(run))]},
-            {
-                "type": "rich_text_quote",
-                "elements": [_text_of(one_line(run.said, _MAX_SAID) or "…")],
-            },
+            rich("section", label, text_element(_verdict(run))),
+            rich("quote", text_element(one_line(run.said, _MAX_SAID) or "…")),
         ]
-    blocks: list[Block] = [{"type": "rich_text", "elements": parts}]
+    blocks: list[Block] = [rich_text(*parts)]
     if comparison.cost is not None:
         blocks.append(note(words.COST(cost=f"${comparison.cost:.4f}")))
     return blocks
@@ -126,31 +132,8 @@ def _verdict(run: CaseRun) -> str:
 
 
 def _lines(name: str, label: str, lines: tuple[str, ...], hint: str) -> Block:
-    return _text(name, label, "\n".join(lines), _MAX_TEXT) | {"hint": text_object(hint)}
+    return _text(name, label, "\n".join(lines), _MAX_TEXT, hint)
 
 
-def _text(name: str, label: str, value: str, most: int) -> Block:
-    field: Block = {
-        "type": "plain_text_input",
-        "action_id": name,
-        "multiline": True,
-        "max_length": most,
-    }
-    if value:
-        field["initial_value"] = shortened(value, most)
-    return {
-        "type": "input",
-        "block_id": name,
-        "optional": True,
-        "label": text_object(label),
-        "element": field,
-    }
-
-
-def _try_button() -> Block:
-    button = {"type": "button", "action_id": TRY, "text": text_object(words.TRY()), "value": TRY}
-    return {"type": "actions", "elements": [button]}
-
-
-def _text_of(text: str) -> Block:
-    return {"type": "text", "text": text}
+def _text(name: str, label: str, value: str, longest: int, hint: str = "") -> Block:
+    return field(name, label, text_input(value, longest=longest), hint=hint)

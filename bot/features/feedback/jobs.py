@@ -12,7 +12,7 @@ from bot.features.feedback import words
 from bot.features.feedback.instructions_form import Draft, compared, instructions_form, problem
 from bot.runs.trials import NotTried, Trials
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
-from bot.slack.ui.blocks import Block
+from bot.slack.ui.blocks import Block, section
 from bot.slack.ui.links import LinkGate, escape_mrkdwn
 
 log = logging.getLogger(__name__)
@@ -70,10 +70,9 @@ class TrialJobs:
         if not result:
             text = words.NOT_TRIED(channel=channel, problem=LinkGate().mrkdwn(sentence))
         quoted = f"{text}\n>{escape_mrkdwn(draft.instructions)}".replace("\n", "\n>")
-        section = {"type": "section", "text": {"type": "mrkdwn", "text": quoted}}
         try:
             await self.clients.writes.chat_postMessage(
-                channel=request.channel, text=text, blocks=[section, *result]
+                channel=request.channel, text=text, blocks=[section(quoted), *result]
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("An admin was not told of a trial: %s", type(error).__name__)

@@ -35,7 +35,7 @@ from bot.runs.policy.access import Person
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
-from bot.slack.ui.blocks import Block, text_object
+from bot.slack.ui.blocks import Block, channel_menu, section
 
 log = logging.getLogger(__name__)
 
@@ -65,15 +65,9 @@ class FeedbackPart(SlackPart):
 
     @override
     async def admin_home(self, user: str) -> Sequence[Block]:
-        menu = {
-            "type": "conversations_select",
-            "action_id": CHOOSE,
-            "placeholder": text_object(words.PICK_CHANNEL()),
-            "filter": {"include": ["public", "private"], "exclude_bot_users": True},
-        }
-        text = {"type": "mrkdwn", "text": words.HOME_INSTRUCTIONS()}
+        menu = channel_menu(CHOOSE, words.PICK_CHANNEL())
         # A new id empties the menu: Slack shows the last choice, and does not report it twice.
-        return [{"type": "section", "block_id": new_id("menu"), "text": text, "accessory": menu}]
+        return [section(words.HOME_INSTRUCTIONS(), menu, block_id=new_id("menu"))]
 
     @override
     async def message_changed(self, channel: str, thread: str, ts: str) -> None:

@@ -11,7 +11,15 @@ from bot.features.memories.store import MemoryStore
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
-from bot.slack.ui.blocks import Block, text_object, with_confirmation, with_label
+from bot.slack.ui.blocks import (
+    Block,
+    button,
+    divider,
+    header,
+    plain_section,
+    with_confirmation,
+    with_label,
+)
 from bot.slack.ui.parts import context
 from bot.toolkit import Memory, MemoryScope
 
@@ -45,10 +53,7 @@ class MemoriesHome(SlackPart):
 
 def memory_blocks(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
     """Return the section of a person's memories; with `may_ask` it says how to add one."""
-    heading: list[Block] = [
-        {"type": "divider"},
-        {"type": "header", "text": text_object(words.HOME_MEMORIES())},
-    ]
+    heading = [divider(), header(words.HOME_MEMORIES())]
     if not memories:
         how = f" {words.HOME_REMEMBER()}" if may_ask else ""
         return [*heading, context(words.HOME_NO_MEMORIES() + how).block]
@@ -59,18 +64,11 @@ def memory_blocks(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
 
 
 def _memory(memory: Memory) -> Block:
-    forget = {
-        "type": "button",
-        "action_id": FORGET,
-        "text": text_object(words.FORGET()),
-        "value": memory.id,
-    }
-    sure = {"yes": words.FORGET_IT(), "no": words.KEEP_IT()}
-    return {
-        "type": "section",
-        "block_id": memory.id,
-        "text": text_object(memory.text),
-        "accessory": with_confirmation(
-            with_label(forget, memory.text), words.FORGET_TITLE(), memory.text, **sure
-        ),
-    }
+    forget = with_confirmation(
+        with_label(button(words.FORGET(), FORGET, memory.id), memory.text),
+        words.FORGET_TITLE(),
+        memory.text,
+        yes=words.FORGET_IT(),
+        no=words.KEEP_IT(),
+    )
+    return plain_section(memory.text, forget, block_id=memory.id)

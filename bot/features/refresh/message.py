@@ -12,7 +12,7 @@ from bot.features.refresh import words as said
 from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.slack.edge.text import one_line
 from bot.slack.ui import words
-from bot.slack.ui.blocks import Block, text_object
+from bot.slack.ui.blocks import Block, plain_section, rich_text, text_object
 from bot.slack.ui.buttons import RETRY, message_button
 from bot.slack.ui.parts import Part, context, local_time, unmarked
 
@@ -25,8 +25,7 @@ _MAX_LISTED, _MAX_NAME, _MAX_LINE, _MAX_PERIODS = 20, 60, 400, 6
 def refresh_part(result: Refreshed, note: str = "") -> Part:
     """Return a result as a message. `note` is mrkdwn that says for whom it is posted."""
     if result.problem:
-        section = {"type": "section", "text": text_object(result.problem)}
-        return Part([section], result.problem)
+        return Part([plain_section(result.problem)], result.problem)
     listed = "; ".join(islice(_lines(result.changed), 3))
     return Part(_blocks(result, note), " ".join(filter(None, (_headline(result), listed))))
 
@@ -48,7 +47,7 @@ def _blocks(result: Refreshed, note: str) -> list[Block]:
         when = local_time(int(result.last_good.timestamp()))
         notes.append(said.LAST_GOOD(when=when))
     return [
-        {"type": "rich_text", "elements": parts},
+        rich_text(*parts),
         *(context(each).block for each in notes if each),
     ]
 

@@ -28,9 +28,12 @@ from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.blocks import (
     Block,
+    button,
+    divider,
+    header,
     notice_modal,
+    section,
     shortened,
-    text_object,
     with_confirmation,
     with_label,
 )
@@ -139,12 +142,11 @@ def own_scheduled(
     """Return a person's scheduled questions and messages."""
     if not (schedules or messages):
         return []
-    heading = text_object(words.HOME_SCHEDULES())
     shown = messages[:_MAX_MESSAGES]
     more = words.MORE_TO_BE_POSTED(count=len(messages) - len(shown))
     return [
-        {"type": "divider"},
-        {"type": "header", "text": heading},
+        divider(),
+        header(words.HOME_SCHEDULES()),
         *map(_own, schedules),
         *map(_message, shown),
         *([context(more).block] if len(messages) > len(shown) else []),
@@ -158,17 +160,17 @@ def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
     """
     if not schedules:
         return []
-    shown = [_anyone(each) for each in schedules[:_MAX_FOR_ADMINS]]
+    shown = [_anyone(schedule) for schedule in schedules[:_MAX_FOR_ADMINS]]
     more = words.HOME_NEXT_SCHEDULES(count=len(schedules), shown=len(shown))
     heading = more if len(schedules) > len(shown) else words.HOME_ALL_SCHEDULES()
-    return [_section(heading), *shown]
+    return [section(heading), *shown]
 
 
 def _own(schedule: Schedule) -> Block:
     line = f"{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
     question = words.CANCEL_QUESTION(text=_beginning(schedule.text))
     cancel = _cancel(CANCEL, schedule.id, schedule.text, question)
-    return {**_section(line), "block_id": f"own-{schedule.id}", "accessory": cancel}
+    return section(line, cancel, block_id=f"own-{schedule.id}")
 
 
 def _anyone(schedule: Schedule) -> Block:
@@ -176,7 +178,7 @@ def _anyone(schedule: Schedule) -> Block:
     often = often_of(schedule.cron) or words.ONCE_AT(when=universal_time(schedule.next_at))
     question = words.CANCEL_QUESTION_OF(often=often)
     cancel = _cancel(CANCEL, schedule.id, often, question)
-    return {**_section(line), "block_id": f"all-{schedule.id}", "accessory": cancel}
+    return section(line, cancel, block_id=f"all-{schedule.id}")
 
 
 def _message(message: ScheduledMessage) -> Block:
@@ -189,7 +191,7 @@ def _message(message: ScheduledMessage) -> Block:
     line = f"{LinkGate().mrkdwn(shortened(text, 300))}\n{when} {place_of(message.channel)}"
     question = words.CANCEL_MESSAGE(text=_beginning(text))
     cancel = _cancel(CANCEL_MESSAGE, message.id, text, question)
-    return {**_section(line), "block_id": f"own-{message.id}", "accessory": cancel}
+    return section(line, cancel, block_id=f"own-{message.id}")
 
 
 def _cancel(action: str, value: str, name: str, question: str) -> Block:
@@ -197,10 +199,9 @@ def _cancel(action: str, value: str, name: str, question: str) -> Block:
 
     `name` is the label for screen readers; `question` is the question of the confirmation dialog.
     """
-    text = text_object(words.CANCEL())
-    button = {"type": "button", "action_id": action, "text": text, "value": value}
+    cancel = with_label(button(words.CANCEL(), action, value), name)
     answers = {"yes": words.CANCEL_IT(), "no": words.KEEP_IT()}
-    return with_confirmation(with_label(button, name), words.CANCEL_TITLE(), question, **answers)
+    return with_confirmation(cancel, words.CANCEL_TITLE(), question, **answers)
 
 
 def _beginning(text: str) -> str:
@@ -216,7 +217,3 @@ def _when(schedule: Schedule) -> str:
     if not schedule.cron:
         return next_time
     return f"{often_of(schedule.cron)} ({schedule.time_zone}), {next_time}"
-
-
-def _section(mrkdwn: str) -> Block:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}

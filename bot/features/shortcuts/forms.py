@@ -15,7 +15,20 @@ from bot.features.shortcuts import words
 from bot.features.shortcuts.tasks import TASKS, Task
 from bot.slack.edge.payloads import chosen, element
 from bot.slack.ui import words as ui_words
-from bot.slack.ui.blocks import Block, notice_modal, shortened, text_object
+from bot.slack.ui.blocks import (
+    Block,
+    channel_input,
+    choice_input,
+    field,
+    modal,
+    notice_modal,
+    option,
+    rich,
+    rich_text,
+    shortened,
+    text_element,
+    text_input,
+)
 from bot.slack.ui.parts import context
 
 ASK_ABOUT = "ask_about_message"
@@ -76,8 +89,8 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
     label = ui_words.ABOUT() if task.about_message else words.ABOUT_THREAD()
     audience = _audience(about, only_me or task.for_oneself)
     blocks = [*_quote(label, shown), _instruction(task.hint()), *audience]
-    modal = _modal(task.callback, blocks, _metadata(about))
-    return modal | {"title": text_object(task.title()), "submit": text_object(task.submit())}
+    metadata = _metadata(about)
+    return _modal(task.callback, blocks, metadata, title=task.title(), submit=task.submit())
 
 
 def cannot_modal(task: Task | None, sentence: str) -> Block:
@@ -88,7 +101,7 @@ def cannot_modal(task: Task | None, sentence: str) -> Block:
 def ask_anywhere_modal(question: str = "") -> Block:
     """Return the global modal: the question, and where the answer goes, by default the DM."""
     where = _choice((words.IN_DM(), MODAL_ONLY_ME, ""), (words.IN_CHANNEL(), MODAL_CHANNEL, ""))
-    return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
+    return _modal(ASK_ANYWHERE, [_question(question), where, _channel()])
 
 
 def submission_of(view: Mapping[str, Any]) -> Submission:
@@ -146,16 +159,17 @@ def _metadata(about: About) -> str:
     ).model_dump_json()
 
 
-def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
-    view: Block = {
-        "type": "modal",
-        "callback_id": callback,
-        "title": text_object(words.ASK_TITLE()),
-        "submit": text_object(ui_words.ASK_SUBMIT()),
-        "close": text_object(ui_words.CLOSE()),
-        "blocks": blocks,
-    }
-    return view | ({"private_metadata": metadata} if metadata else {})
+def _modal(
+    callback: str, blocks: list[Block], metadata: str = "", *, title: str = "", submit: str = ""
+) -> Block:
+    return modal(
+        title or words.ASK_TITLE(),
+        blocks,
+        callback=callback,
+        metadata=metadata,
+        submit=submit or ui_words.ASK_SUBMIT(),
+        close=ui_words.CLOSE(),
+    )
 
 
 def _quote(label: str, text: str) -> list[Block]:
@@ -163,66 +177,36 @@ def _quote(label: str, text: str) -> list[Block]:
     quoted = shortened(" ".join(text.split()), _MAX_SHOWN)
     if not quoted:
         return []
-    parts = (("rich_text_section", label), ("rich_text_quote", quoted))
-    elements = [{"type": kind, "elements": _with_emoji(content)} for kind, content in parts]
-    return [{"type": "rich_text", "elements": elements}]
+    return [rich_text(rich("section", *_with_emoji(label)), rich("quote", *_with_emoji(quoted)))]
 
 
 def _with_emoji(text: str) -> list[Block]:
     """Split `text` into rich text elements: emoji like ":truck:" need an element of their own."""
     pieces = _EMOJI.split(text)
     return [
-        {"type": "emoji", "name": piece} if place % 2 else {"type": "text", "text": piece}
+        {"type": "emoji", "name": piece} if place % 2 else text_element(piece)
         for place, piece in enumerate(pieces)
         if piece
     ]
 
 
 def _question(initial: str = "") -> Block:
-    field = {**_text_field(words.QUESTION_HINT()), "focus_on_load": True}
-    if initial:
-        field["initial_value"] = shortened(initial, _MAX_QUESTION)
-    return _input(_QUESTION, words.QUESTION_LABEL(), field)
+    element = text_input(initial, longest=_MAX_QUESTION, placeholder=words.QUESTION_HINT())
+    focused = element | {"focus_on_load": True}
+    return field(_QUESTION, words.QUESTION_LABEL(), focused, optional=False)
 
 
 def _instruction(hint: str) -> Block:
-    return {**_input(_QUESTION, words.INSTRUCTION_LABEL(), _text_field(hint)), "optional": True}
-
-
-def _text_field(hint: str) -> Block:
-    return {
-        "type": "plain_text_input",
-        "action_id": _QUESTION,
-        "multiline": True,
-        "max_length": _MAX_QUESTION,
-        "placeholder": text_object(hint),
-    }
+    element = text_input(longest=_MAX_QUESTION, placeholder=hint)
+    return field(_QUESTION, words.INSTRUCTION_LABEL(), element)
 
 
 def _choice(*options: _Option) -> Block:
     """Return a choice of options, with the first one preselected."""
-    choices = [
-        {"text": text_object(text), "value": value}
-        | ({"description": text_object(under)} if under else {})
-        for text, value, under in options
-    ]
-    field = {
-        "type": "radio_buttons",
-        "action_id": _WHERE,
-        "options": choices,
-        "initial_option": choices[0],
-    }
-    return _input(_WHERE, words.WHERE_LABEL(), field)
+    first = options[0][1]
+    choices = {value: option(label, value, under) for label, value, under in options}
+    return field(_WHERE, words.WHERE_LABEL(), choice_input(choices, first), optional=False)
 
 
 def _channel() -> Block:
-    field = {
-        "type": "conversations_select",
-        "action_id": _CHANNEL,
-        "filter": {"include": ["public", "private"], "exclude_bot_users": True},
-    }
-    return {**_input(_CHANNEL, words.CHANNEL_LABEL(), field), "optional": True}
-
-
-def _input(block_id: str, label: str, field: Block) -> Block:
-    return {"type": "input", "block_id": block_id, "label": text_object(label), "element": field}
+    return field(_CHANNEL, words.CHANNEL_LABEL(), channel_input())
