@@ -32,7 +32,6 @@ from bot.slack.edge.workspaces import (
 )
 from bot.slack.intake.bolt_app import workspace_router
 from bot.slack.intake.catch_up import CatchUp
-from bot.slack.intake.listeners import register
 from bot.slack.intake.schedules import DueSchedules
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
@@ -241,5 +240,5 @@ def make_slack_app(
         signing_secret=_signing_secret(settings),
     )
     app.parts += [feature.slack_part(app) for feature in features if feature.slack_part]
-    register(app)
+    app.listen()
     return app

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
@@ -14,10 +15,12 @@ from bot.core.request import Entry, RepeatReason
 from bot.slack.edge.client import error_code
 from bot.slack.intake.press import Press
 from bot.slack.intake.questions import Question
-from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import buttons, words
 from bot.slack.ui.buttons import RETRY, FollowUp, RunDetails, details_modal, without_actions
 from bot.slack.ui.outcome import render
+
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 log = logging.getLogger(__name__)
 

@@ -28,6 +28,15 @@ from bot.runs.watching import Submit
 from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background, EventRetries
 from bot.slack.edge.workspaces import Slack
+from bot.slack.intake import (
+    administration,
+    answer_buttons,
+    commands,
+    decisions,
+    edits,
+    intake,
+    stop,
+)
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.administration import Admin
 from bot.slack.intake.bolt_app import bolt_app
@@ -112,6 +121,23 @@ class SlackApp:
         """Publishes the Home tab of a person again, soon; set when there is one."""
         self.bolt.middleware(self._in_their_language)
         self.bolt.event("user_change")(self._person_changed)
+
+    def listen(self) -> None:
+        """Register the listeners for everything that the manifest subscribes to, and those of
+        features."""
+        # Edits before other messages: of several listeners the first wins.
+        for module in (
+            edits,
+            intake,
+            stop,
+            answer_buttons,
+            decisions,
+            commands,
+            administration,
+        ):
+            module.register(self)
+        for part in self.parts:
+            part.register(self)
 
     def thread_key(self, channel: str, thread: str) -> str:
         """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
@@ -12,11 +12,13 @@ from bot.core.request import Entry
 from bot.slack.edge.text import mentions_from, one_line, question_from
 from bot.slack.intake.press import open_modal
 from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
-from bot.slack.intake.slack_app import SlackApp
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block
 from bot.slack.ui.links import escape_mrkdwn
 from bot.text.mentions import Mention
+
+if TYPE_CHECKING:
+    from bot.slack.intake.slack_app import SlackApp
 
 ASK = "/ask"
 HELP = "help"  # Slack requires it of every command
