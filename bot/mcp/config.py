@@ -130,7 +130,7 @@ class McpServer(BaseModel):
             return self
         if self.url is None:
             raise ValueError('account = "person" needs url')
-        if any(each.lower() == "authorization" for each in self.headers):
+        if any(header.lower() == "authorization" for header in self.headers):
             raise ValueError('account = "person" sends its own Authorization header: leave it out')
         at = urlsplit(self.url)
         if at.scheme != "https" and not is_loopback(at.hostname or ""):

@@ -43,17 +43,17 @@ class Listing:
 async def list_tools(client: Client, name: str, server: McpServer, before: Listing) -> Listing:
     """Ask the server `name` for its tools. `before` is the listing before."""
     found = await _all_pages(client, name)
-    wanted = [each for each in found if server.allows(each.name)]
+    wanted = [tool for tool in found if server.allows(tool.name)]
     needs_tasks = frozenset(
-        each.name for each in wanted if each.execution and each.execution.task_support == "required"
+        tool.name for tool in wanted if tool.execution and tool.execution.task_support == "required"
     )
-    usable = await _within_bounds(name, [each for each in wanted if each.name not in needs_tasks])
+    usable = await _within_bounds(name, [tool for tool in wanted if tool.name not in needs_tasks])
     has_resources = await _has_resources(client, name, before)
     ours = (LIST_RESOURCES, READ_RESOURCE) if has_resources else ()
-    tools = {each.name: each for each in ours if server.allows(each.name)}
+    tools = {own.name: own for own in ours if server.allows(own.name)}
     return Listing(
-        tools | {each.name: server.facts(each) for each in usable},
-        {each.name: each.output_schema for each in usable if each.output_schema is not None},
+        tools | {tool.name: server.facts(tool) for tool in usable},
+        {tool.name: tool.output_schema for tool in usable if tool.output_schema is not None},
         needs_tasks,
     )
 
@@ -102,19 +102,19 @@ async def _within_bounds(server: str, listed: Sequence[Tool]) -> list[Tool]:
     usable: dict[str, Tool] = {}
     left_out: list[str] = []
     left = _MAX_ALL_TOOLS
-    for each in listed:
-        size = _size(each)
+    for tool in listed:
+        size = _size(tool)
         if (
             size > min(left, _MAX_TOOL)
             or len(usable) == _MAX_TOOLS
-            or each.name in usable
-            or not each.name.isprintable()
-            or each.name != without_invisible(each.name)
-            or not 0 < len(each.name) <= _MAX_NAME
+            or tool.name in usable
+            or not tool.name.isprintable()
+            or tool.name != without_invisible(tool.name)
+            or not 0 < len(tool.name) <= _MAX_NAME
         ):
-            left_out.append(each.name[:_MAX_NAME])
+            left_out.append(tool.name[:_MAX_NAME])
         else:
-            usable[each.name] = each
+            usable[tool.name] = tool
             left -= size
         await asyncio.sleep(0)  # let other tasks run
     if left_out:
@@ -131,7 +131,7 @@ async def _within_bounds(server: str, listed: Sequence[Tool]) -> list[Tool]:
 def _size(tool: Tool) -> int:
     """Return the number of characters in a tool's listing."""
     try:
-        schemas = sum(len(json.dumps(each)) for each in (tool.input_schema, tool.output_schema))
+        schemas = sum(len(json.dumps(schema)) for schema in (tool.input_schema, tool.output_schema))
         return schemas + len(tool.description or "") + len(tool.title or "")
     except (RecursionError, ValueError):
         return _MAX_ALL_TOOLS

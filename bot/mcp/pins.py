@@ -110,7 +110,7 @@ class ServerPins(BaseModel):
     def first(cls, listed: Iterable[ToolFacts]) -> ServerPins:
         """Accept all tools of the first trusted listing: the operator configured the server on
         purpose."""
-        return cls(tools={each.name: Pin(accepted=each) for each in listed})
+        return cls(tools={facts.name: Pin(accepted=facts) for facts in listed})
 
     def against(self, listed: Iterable[ToolFacts], *, trusted: bool = True) -> ServerPins:
         """Return these pins, updated by what the server lists now. An accepted tool stays pinned when
@@ -119,7 +119,7 @@ class ServerPins(BaseModel):
         A listing that is not `trusted`, of one person's account, changes nothing that is accepted.
         """
         accepted = {name: pin for name, pin in self.tools.items() if pin.accepted}
-        now = {each.name: _pin(self.tools.get(each.name), each, trusted) for each in listed}
+        now = {facts.name: _pin(self.tools.get(facts.name), facts, trusted) for facts in listed}
         return self.model_copy(update={"tools": {**accepted, **now}})
 
     @property

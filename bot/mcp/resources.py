@@ -41,7 +41,7 @@ async def list_resources(connection: Connection, arguments: dict[str, object]) -
         ]
 
     lines = await connection.ask(LIST_RESOURCES, ask)
-    wanted = [each for each in lines if _has_words(each, query)]
+    wanted = [line for line in lines if _has_words(line, query)]
     if not wanted:
         there = f" Without a query there are {len(lines):,}." if query and lines else ""
         raise ToolError(f"There is no resource{f' with {query!r}' if query else ''}.{there}")

@@ -126,7 +126,9 @@ class ResultConverter:
 
         It may have several parts, such as the files of a folder.
         """
-        parts = [await self._resource(each, is_asked_for=True) for each in contents[:_MAX_SAVED]]
+        parts = [
+            await self._resource(content, is_asked_for=True) for content in contents[:_MAX_SAVED]
+        ]
         left_out = len(contents) - _MAX_SAVED
         lines = (
             _text_of(parts) or "It is empty.",
@@ -173,7 +175,7 @@ class ResultConverter:
         self, data: bytes, name: str, media_type: str | None, uri: str
     ) -> ToolResult | None:
         """Read a file and save what it holds. None if that fails, or there is no time left."""
-        url = next((each.url for each in _sources(name, uri)), None)
+        url = next((source.url for source in _sources(name, uri)), None)
         try:
             async with asyncio.timeout_at(self._ends):
                 kind = self.documents.kind_of(name, media_type or "", data)

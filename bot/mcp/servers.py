@@ -167,17 +167,17 @@ class McpServers:
 
     def _may_have(self, name: str, allowed: Sequence[str] | None) -> bool:
         server = self._servers[name]
-        return allowed is None or any(server.may_have(name, each) for each in allowed)
+        return allowed is None or any(server.may_have(name, pattern) for pattern in allowed)
 
     async def _wait_for_first_listing(self, names: Sequence[str]) -> None:
         """Wait until each server was asked for its tools once, successfully or not."""
         asked = [self._listed_once[name] for name in names if name in self._listed_once]
         left = self._discovery_ends - asyncio.get_running_loop().time()
-        if left <= 0 or all(each.is_set() for each in asked):
+        if left <= 0 or all(listed_once.is_set() for listed_once in asked):
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(left):
-                await asyncio.gather(*(each.wait() for each in asked))
+                await asyncio.gather(*(listed_once.wait() for listed_once in asked))
 
     async def live_statuses(self) -> list[ServerStatus]:
         """Ask each server for its tools now, and return its status."""
@@ -236,7 +236,7 @@ class McpServers:
 
     async def close(self) -> None:
         """Disconnect from all servers."""
-        await asyncio.gather(*(each.close() for each in self._shared.values()))
+        await asyncio.gather(*(connection.close() for connection in self._shared.values()))
         if self._personal_servers:
             await self._personal_servers.close()
 
@@ -299,9 +299,11 @@ class McpServers:
                 ", ".join(sorted(now.changed)),
                 name,
             )
-        usable = {each: self._usable(name, pin) for each, pin in now.tools.items()}
+        usable = {tool: self._usable(name, pin) for tool, pin in now.tools.items()}
         return [
-            each.name for each in listed if (facts := usable[each.name]) and facts.is_like(each)
+            listed_facts.name
+            for listed_facts in listed
+            if (facts := usable[listed_facts.name]) and facts.is_like(listed_facts)
         ]
 
     async def _change_pins(

@@ -100,8 +100,8 @@ class Accounts:
                 waits = await self._storage.unconfirmed(owner, server)
                 state = AccountState.UNCONFIRMED if waits else AccountState.NONE
                 return replace(view, state=state)
-            kept = await self._load(owner, server)
-            view = _of_record(view, kept) if kept else view
+            stored = await self._load(owner, server)
+            view = _of_record(view, stored) if stored else view
             return replace(view, state=problem.state)
         return _of_record(view, record)
 
@@ -117,10 +117,10 @@ class Accounts:
 
     async def _load(self, owner: AccountOwner, server: str) -> AccountRecord | None:
         try:
-            kept = await self._storage.load(owner, server)
+            stored = await self._storage.load(owner, server)
         except CorruptValue:
             return None
-        return kept.value if kept else None
+        return stored.value if stored else None
 
 
 def _of_record(view: AccountView, record: AccountRecord) -> AccountView:

@@ -224,16 +224,16 @@ class Ending:
             await self.storage.forget_unconfirmed(owner, server)
             await self.revocations.attempt(revocation)
         try:
-            kept = await self.storage.load(owner, server)
+            stored = await self.storage.load(owner, server)
         except CorruptValue:
             await self.storage.discard(owner, server)
             return Revoked.NEVER
-        if kept is None or id not in ("", kept.value.id):
+        if stored is None or id not in ("", stored.value.id):
             return Revoked.NEVER
-        change = kept.value.change(Outcome.DISCONNECTED)
-        revocation = await self.revocations.store(kept.value, named=True)
-        if not await self.storage.remove(kept, change):  # just refreshed or replaced
-            return await self.disconnect(owner, server, id=kept.value.id)
+        change = stored.value.change(Outcome.DISCONNECTED)
+        revocation = await self.revocations.store(stored.value, named=True)
+        if not await self.storage.remove(stored, change):  # just refreshed or replaced
+            return await self.disconnect(owner, server, id=stored.value.id)
         self.outbox.tell_soon(change)
         return await self.revocations.attempt(revocation)
 
@@ -244,11 +244,11 @@ class Ending:
         revoked at once.
         """
         removed = await self.storage.remove_all(owner, partial(self.revocations.of, named=named))
-        await asyncio.gather(*(self.revocations.attempt(each) for each in removed))
+        await asyncio.gather(*(self.revocations.attempt(revocation) for revocation in removed))
         return len(removed)
 
     async def erase_team(self, team: str) -> int:
         """Do the same for everybody of a workspace, and leave the revoking to `Revocations.run`."""
         revocation_of = partial(self.revocations.of, named=False, soon=True)
         owners = await self.storage.owners(team)
-        return sum([len(await self.storage.remove_all(each, revocation_of)) for each in owners])
+        return sum([len(await self.storage.remove_all(owner, revocation_of)) for owner in owners])

@@ -176,7 +176,9 @@ class AccountHook(Hooks):
             details={
                 "name": view.label,
                 "state": view.state,
-                "scopes": [each for each in view.wanted.split() if each not in view.scope.split()],
+                "scopes": [
+                    scope for scope in view.wanted.split() if scope not in view.scope.split()
+                ],
                 "title": tool.title(arguments),
             },
         )
@@ -226,17 +228,17 @@ class AccountHook(Hooks):
         """Store for the thread that its asker kept to themselves what the account finds."""
         if not self._waits.request.kept_private:
             return
-        for each in await self._waits.records(SHARE):
-            chose = each.decision and each.decision.by
-            if each.approval.tool == view.server and chose and each.keeps_private:
+        for record in await self._waits.records(SHARE):
+            chose = record.decision and record.decision.by
+            if record.approval.tool == view.server and chose and record.keeps_private:
                 await self._audiences.choose(self._waits.request, view.server, Audience.ASKER)
 
     async def _decision(self, ask: Ask) -> Decision | str | Undecided:
         """Return the asker's decision. Ask unless another call of the run has done so."""
         if self._waits.in_subagent:
             return words.IN_SUBAGENT.format(label=ask.details["name"])
-        for each in await self._asked(ask):
-            decision = (await self._waits.settled(each)).decision
+        for record in await self._asked(ask):
+            decision = (await self._waits.settled(record)).decision
             if decision is None:
                 return Undecided()
             # A connection that ended since needs another decision; who may see it does not.
@@ -249,9 +251,9 @@ class AccountHook(Hooks):
         """Return what other calls of the run have asked about the same account."""
         call = current_request().idempotency_key
         return [
-            each
-            for each in await self._waits.records(ask.kind)
-            if each.approval.tool == ask.subject and not each.approval.is_of_call(call)
+            record
+            for record in await self._waits.records(ask.kind)
+            if record.approval.tool == ask.subject and not record.approval.is_of_call(call)
         ]
 
 

@@ -144,12 +144,17 @@ class AccountStore:
         tries = self._values.names("account-tries", f"{owner.team}:{owner.user}:")
         keys += [self._redis.key("account-tries", name) async for name in tries]
         digests = await self._redis.call("SMEMBERS", self._tickets(owner))
-        keys += [self._redis.key("account-ticket", each.decode()) for each in digests]
-        told = [each.key for each in await self.changes() if each.owner == owner]
+        keys += [self._redis.key("account-ticket", digest.decode()) for digest in digests]
+        told = [change.key for change in await self.changes() if change.owner == owner]
         forgetting = [("HDEL", self._changes, *told)] if told else []
         await self._redis.together(
             *await self.revocations.making_nameless(owner),
-            *(command for each in removed if each for command in self.revocations.saving(each)),
+            *(
+                command
+                for revocation in removed
+                if revocation
+                for command in self.revocations.saving(revocation)
+            ),
             ("DEL", *keys),
             *forgetting,
         )
@@ -241,10 +246,10 @@ class AccountStore:
             except CorruptValue:
                 log.exception("A change of an account cannot be read: %s", name.decode())
                 await self._redis.call("HDEL", self._changes, name)
-        old = [each for each in found if each.at < time.time() - _OLDEST_CHANGE]
-        for each in old:
-            await self.told(each)
-        return sorted((each for each in found if each not in old), key=lambda each: each.at)
+        old = [change for change in found if change.at < time.time() - _OLDEST_CHANGE]
+        for change in old:
+            await self.told(change)
+        return sorted((change for change in found if change not in old), key=lambda each: each.at)
 
     @asynccontextmanager
     async def telling(self, change: AccountChange) -> AsyncGenerator[bool]:
@@ -327,7 +332,7 @@ class RevocationStore:
 
     async def names(self) -> list[str]:
         """Return the names of the revocations that have not ended."""
-        return sorted(each.decode() for each in await self._redis.call("SMEMBERS", self._index))
+        return sorted(name.decode() for name in await self._redis.call("SMEMBERS", self._index))
 
     async def load(self, name: str) -> Revocation | None:
         """Return a revocation; None when its time is over. Raises CorruptValue."""

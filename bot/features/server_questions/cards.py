@@ -72,7 +72,7 @@ def input_part(record: ApprovalRecord) -> Part:
     if decision:
         blocks.append(context(decided_line(decision, words.VERDICTS[decision.verdict])).block)
         return Part(blocks, words.NOTIFY(server=server))
-    buttons = [with_label(each, server) for each in _buttons(approval, asked)]
+    buttons = [with_label(button, server) for button in _buttons(approval, asked)]
     terms = words.TERMS(server=server, until=local_time(approval.expires))
     blocks += [{"type": "actions", "elements": buttons}, context(terms).block]
     return Part(blocks, words.NOTIFY(server=server))
@@ -85,7 +85,7 @@ def input_modal(approval: Approval, opened: Opened) -> Block:
         blocks = [_words(words.LEAVING(host=asked.host, server=asked.server)), _visit(asked)]
     else:
         blocks = [_words(asked.message)]
-        blocks += [_input(number, each) for number, each in enumerate(asked.form.fields)]
+        blocks += [_input(number, field) for number, field in enumerate(asked.form.fields)]
         blocks.append(context(words.NO_SECRETS(server=plain(asked.server))).block)
     return {
         "type": "modal",
@@ -113,16 +113,16 @@ def typed_answer(approval: Approval, view: Mapping[str, Any]) -> dict[str, Any]:
     """
     form, values = question_of(approval).form, view["state"]["values"]
     given = {
-        each.name: _given(each, values.get(_block(number), {}).get(_block(number)))
-        for number, each in enumerate(form.fields)
+        field.name: _given(field, values.get(_block(number), {}).get(_block(number)))
+        for number, field in enumerate(form.fields)
     }
     try:
         return form.answer(given)
     except AnswerError as error:
         wrong = {
-            _block(number): words.MISTAKES.get(each.kind, words.MISTAKE)()
-            for number, each in enumerate(form.fields)
-            if each.name in error.fields
+            _block(number): words.MISTAKES.get(field.kind, words.MISTAKE)()
+            for number, field in enumerate(form.fields)
+            if field.name in error.fields
         }
         raise FormErrors(wrong) from None
 
@@ -137,7 +137,7 @@ def pressed_answer(approval: Approval, action: str) -> dict[str, Any] | None:
     asked = question_of(approval)
     if asked.url or not asked.form.is_yes_no:
         raise MalformedPayload("a yes or no to a question that is none")
-    return {each.name: action == ANSWER_YES for each in asked.form.fields}
+    return {field.name: action == ANSWER_YES for field in asked.form.fields}
 
 
 def question_of(approval: Approval) -> Question:
@@ -225,7 +225,7 @@ def _filled_in(field: FormField) -> Block:
 
 def _options(field: FormField) -> list[Block]:
     """Return the options; their values are places, as those of the server may be too long."""
-    labels = {str(place): each.label for place, each in enumerate(field.options)}
+    labels = {str(place): option.label for place, option in enumerate(field.options)}
     if field.kind is FieldKind.YES_NO:
         labels = {_YES: words.YES(), _NO: words.NO()}
     return [
@@ -249,7 +249,7 @@ def _given(field: FormField, state: Mapping[str, Any] | None) -> object:
             chosen = state.get("selected_option")
             return None if chosen is None else _chosen(field, chosen)
         case FieldKind.CHOICES:
-            return [_chosen(field, each) for each in state.get("selected_options") or ()]
+            return [_chosen(field, option) for option in state.get("selected_options") or ()]
         case FieldKind.DATE:
             return state.get("selected_date")
         case FieldKind.MOMENT:

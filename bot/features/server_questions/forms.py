@@ -103,7 +103,7 @@ class FormField(BaseModel):
         value = _READERS[self.kind](given)
         if isinstance(value, list | str) and self.options:
             chosen = {value} if isinstance(value, str) else set(value)
-            if not chosen <= {each.value for each in self.options}:
+            if not chosen <= {option.value for option in self.options}:
                 raise ValueError("not an option")
         size = len(value) if isinstance(value, list | str) else value
         least = self.least if self.least is not None else -math.inf
@@ -151,7 +151,7 @@ class Form(BaseModel):
     @property
     def secret(self) -> str:
         """Return the word in the name of a field by which the form asks for a secret, or ""."""
-        typed = [each for each in self.fields if each.kind in _TYPED]
+        typed = [field for field in self.fields if field.kind in _TYPED]
         names = (_as_words(word) for each in typed for word in (each.name, each.label))
         return next((found[0] for name in names if (found := _SECRET.search(name))), "")
 
@@ -352,7 +352,9 @@ def _kind(part: Mapping[str, Any]) -> tuple[FieldKind, tuple[Option, ...]]:
 def _options(part: Mapping[str, Any]) -> tuple[Option, ...]:
     titled = part.get("oneOf") or part.get("anyOf") or ()
     values, names = part.get("enum") or (), part.get("enumNames") or ()
-    pairs = [(each.get("const"), each.get("title")) for each in titled if isinstance(each, dict)]
+    pairs = [
+        (choice.get("const"), choice.get("title")) for choice in titled if isinstance(choice, dict)
+    ]
     pairs += [(each, names[i] if i < len(names) else each) for i, each in enumerate(values)]
     if len(pairs) > MAX_OPTIONS or any(
         not isinstance(value, str) or not 0 < len(value) <= _MAX_VALUE for value, _ in pairs

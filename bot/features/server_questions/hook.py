@@ -47,7 +47,7 @@ class InputHook(Hooks, Asker):
             answers = await self._answers(current_request().idempotency_key)
         except CorruptValue:
             return _LOST
-        if any(each.decision is None for each in answers):
+        if any(answer.decision is None for answer in answers):
             return Undecided()
         return Approved(answers=answers) if answers else None
 
@@ -57,7 +57,7 @@ class InputHook(Hooks, Asker):
             return await super().wait_for(tool, ask)
         if self._is_approved_by_another(tool):
             return _APPROVED
-        if any(each.approval.tool == ask.subject for each in current_request().answers):
+        if any(answer.approval.tool == ask.subject for answer in current_request().answers):
             return _ASKED_BEFORE
         self._asked = None
         try:
@@ -101,5 +101,5 @@ class InputHook(Hooks, Asker):
         if self._asked is None:
             asked = await self._waits.records(INPUT)
             self._asked = sorted(asked, key=lambda each: each.approval.asked_at)
-        own = (each for each in self._asked if each.approval.is_of_call(call_key))
-        return tuple([await self._waits.settled(each) for each in own])
+        own = (record for record in self._asked if record.approval.is_of_call(call_key))
+        return tuple([await self._waits.settled(record) for record in own])

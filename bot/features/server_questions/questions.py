@@ -118,8 +118,8 @@ async def call_with_answers(server: str, call: Call, *, may_ask: bool) -> CallTo
 def _asked(server: str, number: int, result: InputRequiredResult) -> _Round:
     """Return the questions of a result. Raises ToolError for those that must not be asked."""
     requests = result.input_requests or {}
-    for each in requests.values():
-        question_of(server, each)
+    for request in requests.values():
+        question_of(server, request)
     raw = _REQUESTS.dump_python(requests, mode="json", by_alias=True, exclude_none=True)
     size = len(json.dumps(raw)) + len(result.request_state or "")
     if len(requests) > _MAX_QUESTIONS or size > _MAX_STORED:
@@ -130,9 +130,9 @@ def _asked(server: str, number: int, result: InputRequiredResult) -> _Round:
 def _answers(server: str, asked: _Round, answered: Sequence[ApprovalRecord]) -> InputResponses:
     """Return the answers to all questions of a round. Raises PersonNeeded for the first without."""
     known = {
-        each.approval.details["key"]: each
-        for each in answered
-        if each.approval.details["round"] == asked.number
+        record.approval.details["key"]: record
+        for record in answered
+        if record.approval.details["round"] == asked.number
     }
     answers: InputResponses = {}
     for key, request in _REQUESTS.validate_python(dict(asked.requests)).items():
@@ -183,8 +183,8 @@ def question_of(server: str, request: InputRequest) -> Question:
 def _check_pages(server: str, inputs: Inputs) -> None:
     """Raise ToolError when a page was not opened without which the server begins nothing."""
     unopened = (
-        isinstance(each, ElicitResult) and each.action != "accept" and key.startswith(_PAGE)
-        for key, each in (inputs.answers or {}).items()
+        isinstance(answer, ElicitResult) and answer.action != "accept" and key.startswith(_PAGE)
+        for key, answer in (inputs.answers or {}).items()
     )
     if inputs.state is None and any(unopened):
         raise ToolError(f"Not done: the person did not open the page that {server} asks for first.")
@@ -198,7 +198,7 @@ def pages_to_open(error: MCPError) -> InputRequiredResult | None:
         pages = UrlElicitationRequiredError.from_error(error.error).elicitations
     except (ValidationError, TypeError, AttributeError):
         return None
-    requests = {f"{_PAGE}{n}": ElicitRequest(params=each) for n, each in enumerate(pages, 1)}
+    requests = {f"{_PAGE}{n}": ElicitRequest(params=page) for n, page in enumerate(pages, 1)}
     return InputRequiredResult(input_requests=requests) if requests else None
 
 

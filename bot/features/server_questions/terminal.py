@@ -28,11 +28,11 @@ async def answer_question(approval: Approval, typed_line: TypedLine) -> Decision
     if (await typed_line(prompt)).strip().lower() not in _YES:
         return Decision(verdict=Verdict.DENIED, by=approval.requester)
     while True:
-        given = {each.name: await _typed(each, typed_line) for each in asked.form.fields}
+        given = {field.name: await _typed(field, typed_line) for field in asked.form.fields}
         try:
             answer = asked.form.answer(given)
         except AnswerError as error:
-            names = [each.label for each in asked.form.fields if each.name in error.fields]
+            names = [field.label for field in asked.form.fields if field.name in error.fields]
             sys.stderr.write(f"This does not fit: {escaped(', '.join(names))}\n")
         else:
             return Decision(verdict=Verdict.APPROVED, by=approval.requester, answer=answer)
@@ -41,18 +41,20 @@ async def answer_question(approval: Approval, typed_line: TypedLine) -> Decision
 async def _typed(field: FormField, typed_line: TypedLine) -> object:
     """Return what is typed for a field; its default for an empty line."""
     label = f"{field.label} ({field.hint})" if field.hint else field.label
-    choices = " / ".join(each.label for each in field.options)
+    choices = " / ".join(option.label for option in field.options)
     default = "" if field.default is None else f" [{field.default}]"
     kind = " [y/n]" if field.kind is FieldKind.YES_NO else f" ({choices})" if choices else ""
     typed = (await typed_line(f"{escaped(label)}{escaped(kind)}{escaped(default)}: ")).strip()
     if not typed:
         return [*field.default] if isinstance(field.default, tuple) else field.default
-    values = {each.label.lower(): each.value for each in field.options}
+    values = {option.label.lower(): option.value for option in field.options}
     match field.kind:
         case FieldKind.YES_NO:
             return _TRUTH.get(typed.lower(), typed)
         case FieldKind.CHOICES:
-            return [values.get(each.strip().lower(), each.strip()) for each in typed.split(",")]
+            return [
+                values.get(choice.strip().lower(), choice.strip()) for choice in typed.split(",")
+            ]
         case FieldKind.MOMENT:
             with suppress(ValueError):
                 return int(datetime.fromisoformat(typed).timestamp())

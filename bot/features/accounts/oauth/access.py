@@ -110,16 +110,16 @@ class AccountAccess:
 
     async def end(self, owner: AccountOwner, server: str, token: str, reason: EndReason) -> None:
         """Store that the server accepts an account no longer, if `token` is still its token."""
-        kept = await self._storage.load(owner, server)
-        if kept and kept.value.access == token:
-            await self._end(kept, reason)
+        stored = await self._storage.load(owner, server)
+        if stored and stored.value.access == token:
+            await self._end(stored, reason)
 
     async def want(self, owner: AccountOwner, server: str, scopes: str, tool: str) -> None:
         """Store that the server wants more `scopes` for a call of `tool`."""
-        kept = await self._storage.load(owner, server)
-        if kept and kept.value.state is not AccountState.ENDED:
+        stored = await self._storage.load(owner, server)
+        if stored and stored.value.state is not AccountState.ENDED:
             wanted = {"state": AccountState.NEEDS_MORE, "wanted": scopes, "wanted_by": tool}
-            await self._storage.replace(kept, kept.value.model_copy(update=wanted))
+            await self._storage.replace(stored, stored.value.model_copy(update=wanted))
 
     async def usable(self, owner: AccountOwner, server: str) -> Stored[AccountRecord]:
         """Return an account that calls can run on. Raises AccountProblem."""
@@ -129,17 +129,17 @@ class AccountAccess:
         if pin.is_off:
             raise problem(server, AccountState.CHANGED)
         try:
-            kept = await self._storage.load(owner, server)
+            stored = await self._storage.load(owner, server)
         except CorruptValue:
             log.exception("An account at %s cannot be used", server)
             raise problem(server, AccountState.ENDED) from None
-        if kept is None:
+        if stored is None:
             raise problem(server, AccountState.NONE)
-        record = kept.value
+        record = stored.value
         is_of_server = record.url == self.servers[server].url and pin.covers(record.endpoints)
         if record.state is AccountState.ENDED or not is_of_server:
             raise problem(server, AccountState.ENDED)
-        return kept
+        return stored
 
     async def _refreshed(self, seen: AccountRecord, stale: str) -> AccountRecord | None:
         """Refresh an account. Return it with a token that works, None if another process refreshes.
@@ -150,65 +150,65 @@ class AccountAccess:
         async with self._storage.refreshing(owner, server) as may_refresh:
             if not may_refresh:
                 return None
-            kept = await self.usable(owner, server)  # again, inside the lock
-            record = kept.value
+            stored = await self.usable(owner, server)  # again, inside the lock
+            record = stored.value
             if record.access != seen.access:
                 return record  # another process has refreshed it meanwhile
             still_works = record.access != stale and not _is_over(record)
             if not record.refresh and not still_works:
-                await self._end(kept, EndReason.NO_REFRESH)
+                await self._end(stored, EndReason.NO_REFRESH)
                 raise problem(server, AccountState.ENDED)
             if not record.refresh:
                 return record
             try:
-                return await self._refresh(kept)
+                return await self._refresh(stored)
             except ConnectError as error:
                 log.warning("The token of an account at %s was not refreshed: %s", server, error)
                 if still_works:
                     return record
                 raise problem(server, AccountState.BUSY) from None
 
-    async def _refresh(self, kept: Stored[AccountRecord]) -> AccountRecord:
+    async def _refresh(self, stored: Stored[AccountRecord]) -> AccountRecord:
         """Send the refresh token, and store what comes back.
 
         A request without an answer may have spent the token, so it is counted before it is sent.
         """
-        before, server = kept.value, kept.value.server
+        before, server = stored.value, stored.value.server
         digest = digest_of(before.refresh)
         sends = before.sends if before.sent == digest else 0
         if sends >= _MOST_SENDS:
-            await self._end(kept, EndReason.UNANSWERED)
+            await self._end(stored, EndReason.UNANSWERED)
             raise problem(server, AccountState.ENDED)
-        kept = await self._update(kept, sent=digest, sends=sends + 1)
+        stored = await self._update(stored, sent=digest, sends=sends + 1)
         failpoint("account-refreshing")
         try:
-            tokens = await refresh(kept.value, self._guard_of(self.servers[server]))
+            tokens = await refresh(stored.value, self._guard_of(self.servers[server]))
         except GrantEnded as ended:
             log.info("An account at %s has ended: %s", server, ended.error)
             if ended.error == "invalid_client":
                 await self._storage.forget_client(before.client.issuer)
-            await self._end(kept, EndReason.REFUSED)
+            await self._end(stored, EndReason.REFUSED)
             raise problem(server, AccountState.ENDED) from None
         except ConnectError as error:
             # An answer, or a request that was never sent, spends no token. But some servers answer
             # with another error where they should say invalid_grant, again and again.
             is_spent = isinstance(error, NoAnswer) and error.sent
             if not is_spent and error.why is ConnectFailure.UNREACHABLE:
-                await self._update(kept, sent=digest, sends=sends)
+                await self._update(stored, sent=digest, sends=sends)
             raise
         failpoint("account-refreshed")
-        return await self._keep(kept, tokens)
+        return await self._keep(stored, tokens)
 
-    async def _keep(self, kept: Stored[AccountRecord], tokens: Tokens) -> AccountRecord:
+    async def _keep(self, stored: Stored[AccountRecord], tokens: Tokens) -> AccountRecord:
         """Store what a refresh brought. Other changes of the account meanwhile stay.
 
         Raises AccountProblem when it was ended, replaced or removed meanwhile. Whoever removed it
         could not revoke the new tokens, so that is done here.
         """
-        spent = kept.value
+        spent = stored.value
         while True:
-            after = kept.value.model_copy(update=refreshed_fields(kept.value, tokens))
-            if await self._storage.replace(kept, after):
+            after = stored.value.model_copy(update=refreshed_fields(stored.value, tokens))
+            if await self._storage.replace(stored, after):
                 return after
             again = await self._storage.load(spent.owner, spent.server)
             if again is None:
@@ -216,23 +216,25 @@ class AccountAccess:
                 raise problem(spent.server, AccountState.NONE)
             if (again.value.id, again.value.refresh) != (spent.id, spent.refresh):
                 raise problem(spent.server, AccountState.BUSY)
-            kept = again
+            stored = again
 
-    async def _update(self, kept: Stored[AccountRecord], **fields: object) -> Stored[AccountRecord]:
+    async def _update(
+        self, stored: Stored[AccountRecord], **fields: object
+    ) -> Stored[AccountRecord]:
         """Store changed fields. Raises AccountProblem when the account was replaced or removed."""
-        after = kept.value.model_copy(update=fields)
-        if not await self._storage.replace(kept, after):
+        after = stored.value.model_copy(update=fields)
+        if not await self._storage.replace(stored, after):
             raise problem(after.server, AccountState.BUSY)
         again = await self._storage.load(after.owner, after.server)
         if again is None or again.value != after:
             raise problem(after.server, AccountState.BUSY)
         return again
 
-    async def _end(self, kept: Stored[AccountRecord], reason: EndReason) -> None:
-        record = kept.value
+    async def _end(self, stored: Stored[AccountRecord], reason: EndReason) -> None:
+        record = stored.value
         log.warning("An account at %s has ended: %s", record.server, reason)
         ended = {"state": AccountState.ENDED, "reason": reason, "access": "", "refresh": ""}
-        if await self._storage.replace(kept, record.model_copy(update=ended)):
+        if await self._storage.replace(stored, record.model_copy(update=ended)):
             await self._storage.note(record.change(Outcome.ENDED))
 
 

@@ -164,9 +164,9 @@ def _endpoints(
 
 def bounded_scopes(scopes: str) -> str:
     """Return the scopes that are valid by RFC 6749, as many as fit."""
-    valid = [each for each in scopes.split() if each.isascii() and not {'"', "\\"} & set(each)]
-    kept = " ".join(valid)
-    return kept if len(kept) <= _MAX_SCOPES else kept[:_MAX_SCOPES].rpartition(" ")[0]
+    valid = [scope for scope in scopes.split() if scope.isascii() and not {'"', "\\"} & set(scope)]
+    joined = " ".join(valid)
+    return joined if len(joined) <= _MAX_SCOPES else joined[:_MAX_SCOPES].rpartition(" ")[0]
 
 
 def _host(url: str) -> str:

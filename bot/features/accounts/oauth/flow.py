@@ -177,7 +177,7 @@ class ConnectFlow:
         left = CODE_TRIES - await self.storage.count_try(record)
         is_late = time.time() > record.connected_at + FLOW_SECONDS
         if left >= 0 and not is_late:
-            typed = "".join(each for each in code if each.isdigit())
+            typed = "".join(character for character in code if character.isdigit())
             if secrets.compare_digest(typed.encode(), record.code.encode()):
                 return await self._connect(record), 0
         if left <= 0 or is_late:
@@ -281,18 +281,18 @@ class ConnectFlow:
 
     async def _want_no_more(self, flow: Flow) -> None:
         """Forget the extra rights that the person has refused. The account stays usable."""
-        kept = await self.storage.load(flow.owner, flow.server)
-        if kept and kept.value.state is AccountState.NEEDS_MORE:
+        stored = await self.storage.load(flow.owner, flow.server)
+        if stored and stored.value.state is AccountState.NEEDS_MORE:
             as_before = {"state": AccountState.CONNECTED, "wanted": "", "wanted_by": ""}
-            await self.storage.replace(kept, kept.value.model_copy(update=as_before))
+            await self.storage.replace(stored, stored.value.model_copy(update=as_before))
 
     async def _scope(self, ticket: Ticket, named: str) -> str:
         """Return the scopes to ask for: what there was, what was wanted, what the server names."""
         try:
-            kept = await self.storage.load(ticket.owner, ticket.server)
+            stored = await self.storage.load(ticket.owner, ticket.server)
         except CorruptValue:
-            kept = None
-        had = f"{kept.value.scope} {kept.value.wanted}" if kept else ""
+            stored = None
+        had = f"{stored.value.scope} {stored.value.wanted}" if stored else ""
         return bounded_scopes(oauth.union_scopes(had.strip(), named) or "")
 
 

@@ -64,7 +64,7 @@ class Guard:
         """Return the guard for a server; its settings name the hosts."""
         settings = server.oauth
         urls = (server.url, settings.authorization_endpoint, settings.token_endpoint)
-        return cls(frozenset({*(_host(urlsplit(each)) for each in urls if each), *settings.hosts}))
+        return cls(frozenset({*(_host(urlsplit(url)) for url in urls if url), *settings.hosts}))
 
     def check(self, url: str, *, near: str = "") -> str:
         """Return `url` if it may be asked, as far as its text tells. Raises AddressRefused.
@@ -153,11 +153,11 @@ class Guard:
             raise NoAnswer(url, sent=False) from None
         parsed = [ipaddress.ip_address(each.split("%")[0]) for each in found]
         is_named = _host(at) in self.named
-        if at.scheme == "http" and not all(each.is_loopback for each in parsed):
+        if at.scheme == "http" and not all(address.is_loopback for address in parsed):
             raise AddressRefused(url, "is not https")
-        if not parsed or not (is_named or all(self.allow(each, port) for each in parsed)):
+        if not parsed or not (is_named or all(self.allow(address, port) for address in parsed)):
             raise AddressRefused(url, "is not a public address")
-        return [str(each) for each in parsed]
+        return [str(address) for address in parsed]
 
 
 async def _answer(url: str, response: aiohttp.ClientResponse) -> httpx2.Response:

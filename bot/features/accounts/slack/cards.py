@@ -76,7 +76,7 @@ def server_of(approval: Approval) -> str:
 
 def _why(approval: Approval) -> str:
     details = approval.details
-    scopes = [plain(str(each)) for each in details.get("scopes") or ()]
+    scopes = [plain(str(scope)) for scope in details.get("scopes") or ()]
     asked = words.ASKED.get(str(details.get("state")), words.ASKED["none"])
     if details.get("state") == "needs_more" and len(scopes) != 1:
         asked = words.ASKED_SEVERAL
@@ -97,7 +97,7 @@ def _decided(decision: Decision, server: str, line: Text) -> Part:
 
 
 def _row(server: str, *buttons: Block) -> Block:
-    return {"type": "actions", "elements": [with_label(each, server) for each in buttons]}
+    return {"type": "actions", "elements": [with_label(button, server) for button in buttons]}
 
 
 def _channel(approval: Approval) -> str:
