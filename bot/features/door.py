@@ -2,6 +2,7 @@
 
 from bot.agent.events import RunEnded
 from bot.agent.hooks.chain import Block, Go, Hooks, Prevent, Verdict
+from bot.agent.prompts import data_message
 from bot.agent.state import LoopState
 from bot.core.check import Check, ok, problem, warning
 from bot.core.errors import NotPermitted, ToolError
@@ -41,6 +42,7 @@ __all__ = [
     "Text",
     "ToolError",
     "Verdict",
+    "data_message",
     "ok",
     "problem",
     "warning",

@@ -36,8 +36,8 @@ class RunPart(Listener):
     instructions: str = ""
 
     async def opening(self) -> Sequence[Item]:
-        """Return what the model is told with the first request of a conversation. This may raise
-        StoreUnavailable."""
+        """Return what the model is told with the first request of a conversation. What others may
+        have written is in a `data_message`. This may raise StoreUnavailable."""
         return ()
 
     def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:

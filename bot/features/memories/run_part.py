@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from bot.agent.prompts import REMEMBERED
+from bot.agent.prompts import data_message
 from bot.core.chain import Item
 from bot.features.memories.scoped import ScopedMemories
 from bot.features.memories.store import MemoryStore
@@ -28,4 +28,4 @@ class MemoriesPart(RunPart):
     async def opening(self) -> Sequence[Item]:
         memories = await self._memories.known_to(self._request)
         lines = [f"- {memory.text}" for memory in memories[-_MOST:]]
-        return ({"role": "user", "content": "\n".join([REMEMBERED, *lines])},) if lines else ()
+        return data_message("Remembered from other conversations", lines)

@@ -448,7 +448,7 @@ def _quotes_others(item: Item) -> bool:
     content = item.get("content")
     if not isinstance(content, str):
         return True
-    return content.startswith(prompts.REMEMBERED) or _marked_content(item) != ""
+    return prompts.is_data(content) or _marked_content(item) != ""
 
 
 def _marked_content(item: Item) -> str:
