@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 Event = dict[str, Any]
-DELTA = 24
-"""Characters of one delta."""
+DELTA, MOST_DELTAS = 24, 200
+"""Characters of one delta; a long text has longer ones, no more than so many."""
 HOSTED = {
     "web_search_call": ("searching", {"action"}),
     "file_search_call": ("searching", {"queries", "results"}),
@@ -69,8 +69,9 @@ def _item(stage: str, index: int, item: dict[str, Any]) -> Event:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), DELTA):
-        yield text[start : start + DELTA]
+    size = max(DELTA, -(-len(text) // MOST_DELTAS))
+    for start in range(0, len(text), size):
+        yield text[start : start + size]
 
 
 def _function_call(index: int, item: dict[str, Any]) -> Iterator[Event]:
