@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 
 from bot.app.features import all_features
 from bot.app.process import bot
-from bot.core.request import Entry, Job, Request
+from bot.core.request import WORKFLOW, Entry, Job, Request
 from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, Workspace
@@ -34,6 +34,7 @@ from tests.unit.slack.rig import listening, wired
 pytestmark = pytest.mark.usefixtures("redis_url")
 
 SALES = "C0SALES001"
+OUTPUTS = ["answer", "details", "data", "complete"]
 ALL = all_features(Settings(_env_file=None))
 ALONE = [(), *((feature,) for feature in ALL)]
 
@@ -188,6 +189,30 @@ async def test_a_job_of_a_feature_that_is_switched_off_says_so(redis_url: str) -
                 lambda: [m for m in ws.messages(SALES, None, ADA) if m.get("is_ephemeral")]
             )
     assert seen[0]["text"] == words.JOB_SWITCHED_OFF()
+
+
+async def test_a_step_whose_feature_is_switched_off_ends_with_a_sentence(redis_url: str) -> None:
+    """Its run is queued; the workflow shows the sentence."""
+    async with Workspace.open() as ws, ResponsesServer.open(brain=calculates) as api:
+        step = await ws.run_step("answer_question", {"question": "How much is that?"}, OUTPUTS)
+        request = Request(
+            entry=Entry.WORKFLOW_STEP,
+            team=ws.team_id,
+            channel=WORKFLOW,
+            thread=step,
+            ts=step,
+            user=WORKFLOW,
+            text="How much is that?",
+        )
+        async with (
+            open_stores(redis_url) as stores,
+            open_engine(redis_url, stores.mailbox) as engine,
+            bot(configured(ws, api, redis_url), features=()),
+        ):
+            await Requests(stores, engine).submit(request, "step:1")
+            execution = ws.execution(step)
+            await ws.until(lambda: execution.is_over)
+    assert execution.error == words.JOB_SWITCHED_OFF()
 
 
 async def test_the_schedule_of_a_feature_that_is_switched_off_ends_with_a_sentence(
