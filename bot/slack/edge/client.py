@@ -212,8 +212,8 @@ async def identify(client: AsyncWebClient) -> Identity:
     Raises TokenRefused for a wrong token, SlackUnavailable when Slack does not answer.
     """
     try:
-        found = await client.auth_test()
-        shown = await _shown_name(client, str(found["user_id"]))
+        answer = await client.auth_test()
+        display_name = await _shown_name(client, str(answer["user_id"]))
     except SlackApiError as error:
         if error_code(error) in WRONG_TOKEN:
             raise TokenRefused(
@@ -227,12 +227,12 @@ async def identify(client: AsyncWebClient) -> Identity:
     except TRANSPORT_ERRORS as error:
         raise SlackUnavailable(f"Slack cannot be reached. {_WHAT_TO_CHECK}") from error
     return Identity(
-        team=str(found["team_id"]),
-        enterprise=found.get("enterprise_id"),
-        user=str(found["user_id"]),
-        bot=str(found.get("bot_id") or ""),
-        name=shown or str(found.get("user") or "bot"),
-        url=str(found.get("url") or "").rstrip("/") + "/",
+        team=str(answer["team_id"]),
+        enterprise=answer.get("enterprise_id"),
+        user=str(answer["user_id"]),
+        bot=str(answer.get("bot_id") or ""),
+        name=display_name or str(answer.get("user") or "bot"),
+        url=str(answer.get("url") or "").rstrip("/") + "/",
     )
 
 

@@ -26,9 +26,9 @@ _CHUNK = 64 * 1024
 
 def places_of(file: Mapping[str, Any]) -> list[str]:
     """Return the conversations in which Slack's file object says that it is shared."""
-    found = [each for key in ("channels", "groups", "ims") for each in file.get(key) or ()]
+    channels = [channel for key in ("channels", "groups", "ims") for channel in file.get(key) or ()]
     linked = file.get("linked_channel_id")
-    return [*found, linked] if linked else found
+    return [*channels, linked] if linked else channels
 
 
 async def download(clients: Clients, file: Mapping[str, Any], *, max_bytes: int) -> bytes:
@@ -95,7 +95,7 @@ def _is_login_page(response: aiohttp.ClientResponse, file: Mapping[str, Any]) ->
 
 def _too_large(name: str, max_bytes: int, size: int = 0) -> ToolError:
     """Return the error for a file of `size` bytes, 0 if unknown, which a limit must not seem to equal."""
-    has, limit = (f"{each / 1e6:,.1f} MB" for each in (size, max_bytes))
+    has, limit = (f"{count / 1e6:,.1f} MB" for count in (size, max_bytes))
     told = f" with {has}" if size and has != limit else ""
     return ToolError(
         f"{name} is too large{told}: I can open up to {limit}. Ask for a smaller file or for the part "

@@ -57,7 +57,7 @@ class History:
         `since` takes that time and returns how far back to read, both in seconds since the epoch.
         At least one page is read, because it also has the latest reply of older threads.
         """
-        found: list[Message] = []
+        messages: list[Message] = []
         cursor: str | None = None
         now: float | None = None
         for _ in range(_PAGES):
@@ -67,16 +67,16 @@ class History:
                 )
             )
             now = now or server_time(page)
-            found += page["messages"]
+            messages += page["messages"]
             cursor = _next(page)
-            if not cursor or float(found[-1]["ts"]) <= since(now):
+            if not cursor or float(messages[-1]["ts"]) <= since(now):
                 break
         assert now is not None  # noqa: S101 - there is a first page
-        return found, now
+        return messages, now
 
     async def replies(self, channel: str, root: str, since: float) -> list[Message]:
         """Return a thread's replies after `since` (seconds since the epoch), oldest first."""
-        found: list[Message] = []
+        messages: list[Message] = []
         cursor: str | None = None
         for _ in range(_PAGES):
             page = await self._paced(
@@ -89,11 +89,11 @@ class History:
                     cursor=cursor,
                 )
             )
-            found += page["messages"]
+            messages += page["messages"]
             cursor = _next(page)
             if not cursor:
                 break
-        return [each for each in found if float(each["ts"]) > since]
+        return [message for message in messages if float(message["ts"]) > since]
 
     async def _paced(self, call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
         response = await call

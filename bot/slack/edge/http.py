@@ -82,8 +82,8 @@ def refusal_of(body: bytes, headers: Mapping[str, str], secret: str) -> RefusedR
         return RefusedRequest("missing headers")
     signed = hmac.new(secret.encode(), b"v0:%s:%s" % (stamp.encode(), body), sha256)
     skew = int(time.time()) - int(stamp)
-    expected, given = f"v0={signed.hexdigest()}", signature.encode("utf-8", "replace")
-    if not hmac.compare_digest(expected.encode(), given):
+    expected, received = f"v0={signed.hexdigest()}", signature.encode("utf-8", "replace")
+    if not hmac.compare_digest(expected.encode(), received):
         return RefusedRequest("signature", skew)
     return RefusedRequest("age", skew) if abs(skew) > OLDEST else None
 

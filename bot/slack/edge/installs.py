@@ -108,9 +108,9 @@ class Tokens:
         if bot is None:
             raise _token_error("token_expired")
         token = bot.bot_token
-        kept = {"token": token, "refresh_token": bot.bot_refresh_token}
+        tokens = {"token": token, "refresh_token": bot.bot_refresh_token}
         expires = {"expires_at": bot.bot_token_expires_at}
-        await self._installs.save(install.model_copy(update=kept | expires))
+        await self._installs.save(install.model_copy(update=tokens | expires))
         log.info("The token of %s was refreshed", holder)
         return token
 
@@ -207,8 +207,8 @@ class Uninstaller:
         if install is not None and await self._is_valid(install):
             return
         holder = install.holder if install else team
-        for each in {team, *await self._installs.teams_of(holder)}:
-            await self._erase(each)
+        for installed in {team, *await self._installs.teams_of(holder)}:
+            await self._erase(installed)
         await self._installs.forget(holder)
         log.warning("The bot was uninstalled from %s; all data of the workspace is erased", team)
 

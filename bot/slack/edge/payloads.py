@@ -297,7 +297,7 @@ def check_payload(payload: object) -> None:
             raise MalformedPayload("neither an event, nor an interaction, nor a command")
     except ValidationError as error:
         [first, *_] = error.errors(include_url=False, include_input=False, include_context=False)
-        place = ".".join(str(each) for each in first["loc"] if isinstance(each, str | int))
+        place = ".".join(str(part) for part in first["loc"] if isinstance(part, str | int))
         raise MalformedPayload(f"{_name(kind)}: {place}: {first['msg']}"[:200]) from None
 
 
@@ -327,10 +327,10 @@ def view_of(body: Object) -> Object:
 
 def element(view: Object, name: str) -> Object:
     """Return the state of the input `name` of a submitted modal. Raises MalformedPayload."""
-    found = view["state"]["values"].get(name, {}).get(name)
-    if found is None:
+    state = view["state"]["values"].get(name, {}).get(name)
+    if state is None:
         raise MalformedPayload(f"a modal without its field {name}")
-    return dict(found)
+    return dict(state)
 
 
 def chosen(view: Object, name: str) -> str:

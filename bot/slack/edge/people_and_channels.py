@@ -161,44 +161,44 @@ class ChannelMembership:
     async def channel(self, channel: str) -> Channel | None:
         """Return the channel; None when the bot cannot see it. Raises SlackApiError."""
         try:
-            found = (await self._client.conversations_info(channel=channel))["channel"]
+            facts = (await self._client.conversations_info(channel=channel))["channel"]
         except SlackApiError as error:
             if error_code(error) in _INVISIBLE:
                 return None
             raise
-        direct = bool(found.get("is_im") or found.get("is_mpim"))
+        direct = bool(facts.get("is_im") or facts.get("is_mpim"))
         return Channel(
-            id=str(found["id"]),
-            name=one_line(str(found.get("name") or "")),
-            open=not (found.get("is_private") or direct),
+            id=str(facts["id"]),
+            name=one_line(str(facts.get("name") or "")),
+            open=not (facts.get("is_private") or direct),
             direct=direct,
-            bot_is_in=bool(found.get("is_member") or direct),
-            archived=bool(found.get("is_archived")),
-            shared=bool(found.get("is_ext_shared") or found.get("is_pending_ext_shared")),
+            bot_is_in=bool(facts.get("is_member") or direct),
+            archived=bool(facts.get("is_archived")),
+            shared=bool(facts.get("is_ext_shared") or facts.get("is_pending_ext_shared")),
         )
 
     async def place(self, channel: str, otherwise: str = "a channel") -> str:
         """Return the channel's name for a sentence; `otherwise` where the bot cannot see it."""
-        found = await self._remembered(channel)
-        if found is None:
+        channel_facts = await self._remembered(channel)
+        if channel_facts is None:
             return otherwise
-        return "a direct message" if found.direct else f"#{found.name}"
+        return "a direct message" if channel_facts.direct else f"#{channel_facts.name}"
 
     async def open_name(self, channel: str) -> str:
         """Return the name of a public channel; the id of any other channel."""
-        found = await self._remembered(channel)
-        return found.name if found and found.open else channel
+        channel_facts = await self._remembered(channel)
+        return channel_facts.name if channel_facts and channel_facts.open else channel
 
     async def _remembered(self, channel: str) -> Channel | None:
         if known := self._places.get(channel):
             return known
         try:
-            found = await self.channel(channel)
+            channel_facts = await self.channel(channel)
         except (SlackApiError, *TRANSPORT_ERRORS):
             return None
-        if found:
-            self._places[channel] = found
-        return found
+        if channel_facts:
+            self._places[channel] = channel_facts
+        return channel_facts
 
     async def is_member(self, user: str, channel: str) -> bool:
         """Return whether `user` is a member of `channel`."""
@@ -242,11 +242,11 @@ def naming(people: People, access: ChannelMembership) -> NameOf:
 
 async def with_names(text: str, name_of: NameOf) -> str:
     """Return `text` with names instead of ids, and "a channel" for a private channel."""
-    for found in list(_ID.finditer(text)):
-        name, of_channel = await name_of(found[1]), found[1][0] in "CG"
-        if name == found[1]:
+    for entity in list(_ID.finditer(text)):
+        name, of_channel = await name_of(entity[1]), entity[1][0] in "CG"
+        if name == entity[1]:
             name = "a channel" if of_channel else "somebody"
         else:
             name = f"#{name}" if of_channel else name
-        text = text.replace(found[0], name, 1)
+        text = text.replace(entity[0], name, 1)
     return text

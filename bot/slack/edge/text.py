@@ -102,7 +102,7 @@ async def mentions_from(text: str, *, bot: str, name_of: NameOf) -> tuple[Mentio
     Slack, and are not mentions; neither is a person's id with a name given in the message.
     """
     written = _MENTION.finditer(without_mention(clean(text), bot))
-    ids = {each[0]: each[1] or each[2] for each in written}
+    ids = {entity[0]: entity[1] or entity[2] for entity in written}
     return tuple(
         [
             Mention(id=id_, shown=clean(await decode(written, name_of)))

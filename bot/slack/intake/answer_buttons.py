@@ -100,9 +100,12 @@ class RetryButton:
             await self._redraw(press)
             return
         message = press.body.get("message") or {}
-        if left := without_actions(message.get("blocks") or (), RETRY):
+        if blocks := without_actions(message.get("blocks") or (), RETRY):
             await self._app.clients.updates.chat_update(
-                channel=press.channel, ts=press.message, text=message.get("text") or "", blocks=left
+                channel=press.channel,
+                ts=press.message,
+                text=message.get("text") or "",
+                blocks=blocks,
             )
 
     async def _redraw(self, press: Press) -> None:
@@ -111,11 +114,11 @@ class RetryButton:
         Slack does not send the content of ephemeral messages, so the outcome's last part, which
         has the button, is rendered again.
         """
-        found = await self._app.requests.answered(press.value)
-        if found is None:
+        answered = await self._app.requests.answered(press.value)
+        if answered is None:
             await press.respond(delete_original=True)
             return
-        request, outcome = found
+        request, outcome = answered
         last = (await asyncio.to_thread(render, outcome, request, self._app.answer_buttons)).parts[
             -1
         ]

@@ -158,25 +158,25 @@ class CatchUp:
             return max(mark - _OVERLAP, now - self._look_back)
 
         recent, now = await history.recent(channel, since)
-        found, unfinished, every = list(recent), [], list(recent)
+        recent_messages, unfinished, all_messages = list(recent), [], list(recent)
         for root in recent:
             latest = root.get("latest_reply") or "0"
             is_active = float(latest) > since(now) and not await self._is_settled(channel, root)
             is_new = self._searched_threads.get((channel, root["ts"])) != latest
             if is_active or (is_new and float(latest) > now - self._look_back):
                 replies = await history.replies(channel, root["ts"], now - self._look_back)
-                every += replies
-                found += [reply for reply in replies if float(reply["ts"]) > since(now)]
+                all_messages += replies
+                recent_messages += [reply for reply in replies if float(reply["ts"]) > since(now)]
                 if any(map(message_metadata.is_under_way, replies)):
                     unfinished.append(root["ts"])
                 else:
                     self._searched_threads[channel, root["ts"]] = latest
-        own = [message for message in every if message.get("user") == self._identity.user]
+        own = [message for message in all_messages if message.get("user") == self._identity.user]
         answered = {ts for message in own for ts in message_metadata.answered_by(message)}
         if not mark:
-            answered |= _above_unnamed_answers(found, own)
+            answered |= _above_unnamed_answers(recent_messages, own)
         begin = max(since(now), _joined(recent, self._identity.user))
-        new = {each["ts"]: each for each in found if float(each["ts"]) > begin}
+        new = {each["ts"]: each for each in recent_messages if float(each["ts"]) > begin}
         unseen = [new[ts] for ts in sorted(new, key=float) if not await self._is_seen(channel, ts)]
         for message in unseen:
             if message["ts"] in answered and message.get("user"):

@@ -96,9 +96,9 @@ class Edits:
         await self._tell_parts(channel, str(now.get("thread_ts") or ts), ts)
         if _may_be_undelivered(ts) and not await self._requests.is_known(team, channel, ts):
             await self._take_unedited(event, f"{event_id}:unedited")
-        asked = await self._requests.edit_scope(team, channel, ts)
-        if asked:
-            await self._revise(asked, now, event_id)
+        scope = await self._requests.edit_scope(team, channel, ts)
+        if scope:
+            await self._revise(scope, now, event_id)
         elif mentions(text, self._identity.user) and not mentions(old, self._identity.user):
             post = {**now, "channel": channel, "channel_type": event.get("channel_type")}
             await self._intake.message({**post, "type": "app_mention"}, event_id)
@@ -142,12 +142,12 @@ class Edits:
         notice = context(sentence).block
         try:
             page = await self._clients.reads.conversations_replies(channel=channel, ts=ts)
-            [message] = [each for each in page["messages"] if each["ts"] == ts]
+            [message] = [reply for reply in page["messages"] if reply["ts"] == ts]
             if notice["elements"] == (message.get("blocks") or [{}])[0].get("elements"):
                 return
-            left = buttons.without_actions(message.get("blocks") or (), *self._ask_again)
+            blocks = buttons.without_actions(message.get("blocks") or (), *self._ask_again)
             await self._clients.updates.chat_update(
-                channel=channel, ts=ts, text=message["text"], blocks=[notice, *left]
+                channel=channel, ts=ts, text=message["text"], blocks=[notice, *blocks]
             )
         except (SlackApiError, ValueError, *TRANSPORT_ERRORS) as error:
             log.info("An answer does not say that its question is gone: %s", type(error).__name__)

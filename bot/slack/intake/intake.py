@@ -213,9 +213,9 @@ class Intake:
         """
         channel, thread, user = event["channel"], event["thread_ts"], event["user"]
         team, notice = self._identity.team, f"{thread}:{user}"
-        asked = user in await self._threads.participants(self._app.thread_key(channel, thread))
+        has_asked = user in await self._threads.participants(self._app.thread_key(channel, thread))
         if (
-            not asked
+            not has_asked
             or is_to_others(str(event.get("text")))
             or await self._threads.was_noticed(team, channel, notice)
         ):
@@ -238,14 +238,14 @@ class Intake:
             return False
         team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
         direct = is_direct(event)
-        found = [
+        approvals = [
             *await self._requests.pending(
                 team, channel, thread or (None if direct else event["ts"])
             ),
             *(await self._direct_approvals(event) if direct else ()),
         ]
         with reader(await self._gate.people.locale(event["user"])):
-            hint = self._app.waits.yes_typed(found, event["user"])
+            hint = self._app.waits.yes_typed(approvals, event["user"])
         if not hint:
             return await self._threads.was_noticed(team, channel, event["ts"])
         if await self._is_first_notice(event):
@@ -255,7 +255,7 @@ class Intake:
     async def _direct_approvals(self, event: Event) -> list[Approval]:
         """Return the approvals with a card in this direct message, or above this thread."""
         cards = await self._requests.approvals_in_dm(self._identity.team, event["user"])
-        return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
+        return [approval for approval, ts in cards if event.get("thread_ts") in (None, ts)]
 
     async def _is_first_notice(self, event: Event) -> bool:
         return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])

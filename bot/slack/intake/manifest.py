@@ -43,17 +43,17 @@ def manifest(
             f"{request_url or 'Nothing'} is no request URL for Slack: without Socket Mode it is the "
             f"bot's public address, https and with {EVENTS_PATH} at its end."
         )
-    found = copy.deepcopy(_read(file))
+    content = copy.deepcopy(_read(file))
     if name:
-        _rename(found, name)
-    settings = found["settings"]
+        _rename(content, name)
+    settings = content["settings"]
     settings["socket_mode_enabled"] = socket_mode
     if not socket_mode:
         settings["event_subscriptions"]["request_url"] = request_url
         settings["interactivity"]["request_url"] = request_url
-        for command in found["features"]["slash_commands"]:
+        for command in content["features"]["slash_commands"]:
             command["url"] = request_url
-    return found
+    return content
 
 
 def installable_manifest(
@@ -66,12 +66,12 @@ def installable_manifest(
     base = public_url.rstrip("/")
     if urlsplit(base).scheme != "https" or not urlsplit(base).netloc:
         raise ConfigurationError(f"Slack takes only https addresses, not {public_url!r}.")
-    found = manifest(name=name, socket_mode=socket_mode, request_url=f"{base}{EVENTS_PATH}")
-    found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}", f"{base}{SIGN_IN_PATH}"]
-    found["oauth_config"]["scopes"]["user"] = ["openid"]  # Sign in with Slack
-    found["settings"]["event_subscriptions"]["bot_events"] += sorted(UNINSTALL_EVENTS)
-    found["settings"]["token_rotation_enabled"] = True
-    return found
+    content = manifest(name=name, socket_mode=socket_mode, request_url=f"{base}{EVENTS_PATH}")
+    content["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}", f"{base}{SIGN_IN_PATH}"]
+    content["oauth_config"]["scopes"]["user"] = ["openid"]  # Sign in with Slack
+    content["settings"]["event_subscriptions"]["bot_events"] += sorted(UNINSTALL_EVENTS)
+    content["settings"]["token_rotation_enabled"] = True
+    return content
 
 
 def as_yaml(content: dict[str, Any]) -> str:

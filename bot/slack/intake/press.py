@@ -70,8 +70,8 @@ def _value_of(action: dict[str, Any]) -> str:
 def channel_of(body: dict[str, Any]) -> str:
     """Return the channel of the pressed button. Raises MalformedPayload when it has none."""
     channel, container = body.get("channel") or {}, body.get("container") or {}
-    if found := channel.get("id") or container.get("channel_id"):
-        return str(found)
+    if channel_id := channel.get("id") or container.get("channel_id"):
+        return str(channel_id)
     raise MalformedPayload("a press outside of a channel")
 
 

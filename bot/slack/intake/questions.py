@@ -128,13 +128,13 @@ class QuestionIntake:
 
         `how` is the button, and `ts` the time of its press.
         """
-        kept = await self._app.requests.whole(request_id)
-        if kept is None or kept.withdrawn or not self._may_repeat(kept, user):
+        stored = await self._app.requests.whole(request_id)
+        if stored is None or stored.withdrawn or not self._may_repeat(stored, user):
             raise NotPermitted(words.CANNOT_RETRY())
-        if kept.superseded:  # its message shows that only once the next run has begun
+        if stored.superseded:  # its message shows that only once the next run has begun
             raise NotPermitted(words.WAS_EDITED())
-        person = await self.permitted(user, kept.channel)
-        request = kept.model_copy(
+        person = await self.permitted(user, stored.channel)
+        request = stored.model_copy(
             update={
                 "id": new_id("req"),
                 "ts": ts,
@@ -143,7 +143,7 @@ class QuestionIntake:
                 "again": how,
                 **_RESET_FIELDS,
                 "action_token": "",  # of the person who asked before
-                "mentioned": kept.mentioned if kept.user == user else (),
+                "mentioned": stored.mentioned if stored.user == user else (),
                 "user": person.id,
                 "author": person.name,
                 "locale": person.locale,
@@ -168,8 +168,8 @@ class QuestionIntake:
 
     async def is_in(self, channel: str) -> bool:
         """Return whether the bot is in the channel, and can write there."""
-        found = await self._access.channel(channel)
-        return found is not None and found.takes_answers
+        facts = await self._access.channel(channel)
+        return facts is not None and facts.takes_answers
 
     async def permitted(self, user: str, channel: str) -> Person:
         """Return the person, if they may ask there and see the channel.
@@ -196,15 +196,15 @@ class QuestionIntake:
     async def _check_access(self, user: str, channel: str) -> Person:
         """Return the person, if they may ask in the channel, and they and the bot are in it."""
         person = await self.may_ask(user, channel)
-        found = await self._access.channel(channel)
-        if found is None or not (found.bot_is_in or found.archived):
+        facts = await self._access.channel(channel)
+        if facts is None or not (facts.bot_is_in or facts.archived):
             raise NotPermitted(self.invitation(), reason=NOT_IN_CHANNEL)
         try:
-            if found.bot_is_in:
-                await self._access.may_see(person, found)
+            if facts.bot_is_in:
+                await self._access.may_see(person, facts)
         except NotPermitted:
             raise NotPermitted(words.NOT_YOUR_CHANNEL(), reason="not in channel") from None
-        if found.archived:
+        if facts.archived:
             raise NotPermitted(words.ARCHIVED(), reason="archived channel")
         return person
 
@@ -271,8 +271,8 @@ class QuestionIntake:
 
     async def _post(self, question: Question, person: Person, text: str, about: str) -> str:
         # What the bot posts counts as quoted when it is read; addresses of the model must not.
-        shown = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
-        shown = shortened(shown, _MAX_SHOWN)
+        visible = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
+        visible = shortened(visible, _MAX_SHOWN)
         how = words.SCHEDULED() if question.schedule else words.ASKED()
         who, name = _mention_of(person) if question.schedule else _name_of(person)
         failpoint("question-saying")
@@ -280,8 +280,8 @@ class QuestionIntake:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
                 thread_ts=question.thread,
-                text=name + escape_mrkdwn(shortened(f"{how} {shown}", _MAX_NOTICE)),
-                blocks=[_question_block(who, how, shown, shortened(about, _MAX_ABOUT))],
+                text=name + escape_mrkdwn(shortened(f"{how} {visible}", _MAX_NOTICE)),
+                blocks=[_question_block(who, how, visible, shortened(about, _MAX_ABOUT))],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,

@@ -81,8 +81,8 @@ class WorkspaceSchedules:
                 continue
             with _log_failure(schedule):
                 opened = await self.clients.writes.conversations_open(users=schedule.user)
-                said = words.SCHEDULE_WAITS(text=words_of(schedule), server=label_of(server))
-                await self._say(said, str(opened["channel"]["id"]))
+                sentence = words.SCHEDULE_WAITS(text=words_of(schedule), server=label_of(server))
+                await self._say(sentence, str(opened["channel"]["id"]))
 
     async def connected(self, user: str, server: str) -> None:
         """Go on with the schedules that waited for this account. Safe to repeat."""

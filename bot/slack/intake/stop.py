@@ -118,10 +118,10 @@ class StopAction:
     async def _stop_button_in(self, channel: str, ts: str) -> Stops | None:
         """Return what the Stop button of a message carries; None without one."""
         try:
-            found = await self._app.clients.reads.reactions_get(channel=channel, timestamp=ts)
+            answer = await self._app.clients.reads.reactions_get(channel=channel, timestamp=ts)
         except SlackApiError:
             return None
-        for block in found["message"].get("blocks") or ():
+        for block in answer["message"].get("blocks") or ():
             for element in block.get("elements") or ():
                 if element.get("action_id") == STOP:
                     return Stops.read(str(element.get("value")))

@@ -166,10 +166,12 @@ class Cards:
             return await self.waits.of(record.approval).draw(record)
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
-        wanted = message_metadata.card_metadata(self._posted.run_id, approval.id)["event_payload"]
+        payload_of_card = message_metadata.card_metadata(self._posted.run_id, approval.id)[
+            "event_payload"
+        ]
         for message in await self._messages(place):
             payload = (message.get("metadata") or {}).get("event_payload")
-            if message.get("user") == self._identity.user and payload == wanted:
+            if message.get("user") == self._identity.user and payload == payload_of_card:
                 return str(message["ts"])
         return None
 
@@ -184,13 +186,13 @@ class Cards:
             return list(
                 (await reads.conversations_history(channel=place.channel, **options))["messages"]
             )
-        found: list[dict[str, Any]] = []
+        messages: list[dict[str, Any]] = []
         cursor: str | None = None
         while True:
             page = await reads.conversations_replies(
                 channel=place.channel, ts=place.thread, cursor=cursor, **options
             )
-            found += page["messages"]
+            messages += page["messages"]
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
-                return found
+                return messages

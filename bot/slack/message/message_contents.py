@@ -29,8 +29,12 @@ def attached_to(message: Object) -> str:
 
     Link previews are left out, because nobody wrote them.
     """
-    shown = (each for each in _objects(message.get("attachments")) if not _is_preview(each))
-    return shortened(_joined(map(_attachment, shown), "\n\n"), _MOST)
+    attachments = (
+        attachment
+        for attachment in _objects(message.get("attachments"))
+        if not _is_preview(attachment)
+    )
+    return shortened(_joined(map(_attachment, attachments), "\n\n"), _MOST)
 
 
 def file_refs(files: Any) -> tuple[FileRef, ...]:
@@ -140,7 +144,7 @@ def _inner(part: Any) -> str:
 
 def _rich(part: Object) -> str:
     if part.get("type") == "rich_text_list":
-        return _joined((f"• {_runs(each)}" for each in _objects(part.get("elements"))), "\n")
+        return _joined((f"• {_runs(item)}" for item in _objects(part.get("elements"))), "\n")
     return _runs(part)
 
 
@@ -170,7 +174,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _objects(value: Any) -> list[Object]:
-    return [each for each in _list(value) if isinstance(each, Mapping)]
+    return [item for item in _list(value) if isinstance(item, Mapping)]
 
 
 def _joined(parts: Iterable[str], between: str) -> str:

@@ -80,7 +80,9 @@ def run_of(message: Mapping[str, Any]) -> str | None:
     if "run" in payload:
         return str(payload["run"])
     ids = (str(block.get("block_id") or "") for block in message.get("blocks") or ())
-    return next((each.removeprefix(_STREAM) for each in ids if each.startswith(_STREAM)), None)
+    return next(
+        (block_id.removeprefix(_STREAM) for block_id in ids if block_id.startswith(_STREAM)), None
+    )
 
 
 def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
@@ -101,8 +103,8 @@ def _payload(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _streams(message: Mapping[str, Any], run_id: str) -> bool:
-    wanted = stream_block_id(run_id)
-    return any(block.get("block_id") == wanted for block in message.get("blocks") or ())
+    block_id = stream_block_id(run_id)
+    return any(block.get("block_id") == block_id for block in message.get("blocks") or ())
 
 
 Message = Mapping[str, Any]

@@ -99,15 +99,15 @@ class MessageWriter:
         The message is streamed if Slack allows it. Otherwise it shows `part`, and the stream is
         None.
         """
-        if found := self._numbered(own, 0):
-            return found, self.existing_stream(found)
+        if posted := self._numbered(own, 0):
+            return posted, self.existing_stream(posted)
         try:
             stream = await self._streams.begin(self._request, self._post)
         except Exception as error:
-            found = await self.first() if is_ambiguous(error) else None
-            if found is None:
+            posted = await self.first() if is_ambiguous(error) else None
+            if posted is None:
                 raise
-            return found, self.existing_stream(found)
+            return posted, self.existing_stream(posted)
         return (stream.ts, stream) if stream else (await self._put(0, part, self.first), None)
 
     def existing_stream(self, ts: str) -> Stream:
@@ -310,8 +310,8 @@ class MessageWriter:
         The file of a private run goes to the asker's direct messages.
         """
         private = self._request.private
-        if not private and (found := await self._shared_file(upload.name, since)):
-            return found
+        if not private and (posted := await self._shared_file(upload.name, since)):
+            return posted
         channel = await self._direct_channel() if private else self._request.channel
         file = await upload_bytes(self._clients, data, name=upload.name, alt=upload.alt or None)
         await self._post.may_write()

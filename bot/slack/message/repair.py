@@ -169,10 +169,10 @@ class Orphans:
         if not await self.is_idle(key):
             return
         replies = await history.replies(channel, thread, 0.0)
-        found = self.among(replies)
-        if not found or not await self.is_idle(key):
+        orphans = self.among(replies)
+        if not orphans or not await self.is_idle(key):
             return
-        for message in found:
+        for message in orphans:
             with reader(await self.people.locale(self._asker_of(message, replies))):
                 await self._end(channel, message)
         await self.status.end(channel, thread)

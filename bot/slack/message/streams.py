@@ -112,10 +112,10 @@ class Stream:
 
         Raises SlackApiError if Slack limits the rate or somebody stopped the stream.
         """
-        wanted = view_of(progress)
-        chunks = chunks_between(self._shown, wanted) if self._shown else None
+        view = view_of(progress)
+        chunks = chunks_between(self._shown, view) if self._shown else None
         late = asyncio.get_running_loop().time() > self._until
-        if chunks is None or late or wanted.size > _MAX_SIZE:
+        if chunks is None or late or view.size > _MAX_SIZE:
             await self.end()
             return False
         if not chunks:
@@ -133,7 +133,7 @@ class Stream:
         except TRANSPORT_ERRORS:  # the chunks may have been appended or not
             await self.end()
             return False
-        self._shown = wanted
+        self._shown = view
         return True
 
     async def end(self) -> None:
@@ -162,7 +162,7 @@ class Streams:
         kind = request.channel[:1]  # C, G or D: channel, private channel, direct message
         now = asyncio.get_running_loop().time()
         if max(
-            self._closed_until.get(each, 0.0) for each in (kind, "")
+            self._closed_until.get(limit, 0.0) for limit in (kind, "")
         ) > now or self._is_limit_reached(now):
             return None
         self._starts.append(now)

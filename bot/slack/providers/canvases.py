@@ -39,8 +39,8 @@ class SlackCanvases:
 
     async def read(self, canvas: str | None) -> Canvas:
         async with for_the_model():
-            found = await self._find(canvas)
-            return replace(found, text=await self._with_names(await self._text(found)))
+            canvas_id = await self._find(canvas)
+            return replace(canvas_id, text=await self._with_names(await self._text(canvas_id)))
 
     async def create(self, title: str, text: str, *, channel: str | None) -> Canvas:
         name, content = one_line(title), document(text)
@@ -60,25 +60,25 @@ class SlackCanvases:
 
     async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> str:
         async with for_the_model():
-            found, _ = await self._prepare_edit(canvas, edit, title)
-        return found.id
+            canvas_id, _ = await self._prepare_edit(canvas, edit, title)
+        return canvas_id.id
 
     async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> Canvas:
         async with for_the_model(), only_once():
-            found, change = await self._prepare_edit(canvas, edit, title)
+            canvas_id, change = await self._prepare_edit(canvas, edit, title)
             failpoint("elsewhere-posting")
-            await self._clients.writes.canvases_edit(canvas_id=found.id, changes=[change])
+            await self._clients.writes.canvases_edit(canvas_id=canvas_id.id, changes=[change])
         failpoint("elsewhere-posted")
-        return found
+        return canvas_id
 
     async def _prepare_edit(
         self, canvas: str, edit: CanvasEdit, title: str
     ) -> tuple[Canvas, dict[str, Any]]:
         """Return the canvas and the change for Slack. Raises ToolError if its title differs."""
-        found = await self._find(canvas)
-        if exact(found.title) != exact(one_line(title)):
-            raise ToolError(f"Its title is “{found.title}” by now. Read it before you edit it.")
-        return found, await self._change(found, edit)
+        canvas_id = await self._find(canvas)
+        if exact(canvas_id.title) != exact(one_line(title)):
+            raise ToolError(f"Its title is “{canvas_id.title}” by now. Read it before you edit it.")
+        return canvas_id, await self._change(canvas_id, edit)
 
     async def _find(self, wanted: str | None) -> Canvas:
         """Return a canvas by its id or link, or the canvas of a channel; None means this channel.
@@ -102,8 +102,8 @@ class SlackCanvases:
         info = (await self._clients.reads.conversations_info(channel=place))["channel"]
         canvas = ((info.get("properties") or {}).get("canvas") or {}).get("file_id")
         if not canvas:
-            shown = name_or(channel, otherwise="That channel") if channel else "This channel"
-            raise ToolError(f"{shown} has no canvas of its own.")
+            place_name = name_or(channel, otherwise="That channel") if channel else "This channel"
+            raise ToolError(f"{place_name} has no canvas of its own.")
         return str(canvas)
 
     def _canvas_id(self, wanted: str) -> str | None:
@@ -113,13 +113,13 @@ class SlackCanvases:
             return named
         if "://" not in named:
             return None
-        found = _LINK_END.fullmatch(named.removeprefix(self._identity.url))
-        if found is None:
+        link = _LINK_END.fullmatch(named.removeprefix(self._identity.url))
+        if link is None:
             raise ToolError(
                 f"{named[:200]} is no link to a canvas of this workspace. They look like "
                 f"{self._identity.canvas_link('F0123ABCD')}."
             )
-        return found[1]
+        return link[1]
 
     async def _text(self, canvas: Canvas) -> str:
         answer = await self._clients.reads.canvases_getContent(canvas_id=canvas.id)
@@ -148,8 +148,12 @@ class SlackCanvases:
         So `block` must be a whole block of the canvas.
         """
         blocks = blocks_of(await self._text(canvas))
-        found = [each for each in blocks if exact(await self._with_names(each)) == exact(block)]
-        words = _search_words(found[0]) if len(found) == 1 else ""
+        matching = [
+            candidate
+            for candidate in blocks
+            if exact(await self._with_names(candidate)) == exact(block)
+        ]
+        words = _search_words(matching[0]) if len(matching) == 1 else ""
         if not words:
             raise ToolError(
                 "section is not exactly one whole block of the canvas: a paragraph, a heading or an "

@@ -159,8 +159,8 @@ class ReachableChannels:
         """
         channel = await self._visible_channel(wanted)
         if channel.archived:
-            shown = name_or(wanted, otherwise="That channel")
-            raise ToolError(f"{shown} is archived: nobody can post there.")
+            shown_name = name_or(wanted, otherwise="That channel")
+            raise ToolError(f"{shown_name} is archived: nobody can post there.")
         return channel
 
     async def check_no_outside_readers(self) -> None:
@@ -215,11 +215,15 @@ class ReachableChannels:
         public = await self._public_channels()
         if name in public:
             return _NOT_IN_NAMED.format(name=f"#{name}")
-        similar = get_close_matches(name, [each for each, joined in public.items() if joined])
+        similar = get_close_matches(
+            name, [channel_name for channel_name, joined in public.items() if joined]
+        )
         named = name_or(wanted, otherwise="")
         refusal = _NO_SUCH_CHANNEL.format(name=f"channel {named}" if named else "such channel")
         return refusal + (
-            _SIMILAR.format(names=", ".join(f"#{each}" for each in similar)) if similar else _INVITE
+            _SIMILAR.format(names=", ".join(f"#{channel_name}" for channel_name in similar))
+            if similar
+            else _INVITE
         )
 
     async def _public_channels(self) -> dict[str, bool]:
@@ -232,19 +236,19 @@ class ReachableChannels:
             await self.check_no_outside_readers()
         except ToolError:
             return {}
-        found: dict[str, bool] = {}
+        channels: dict[str, bool] = {}
         cursor: str | None = None
         for _ in range(_MAX_PAGES if person.kind is PersonKind.MEMBER else 0):
             page = await self.slack.clients.reads.conversations_list(
                 types="public_channel", exclude_archived=True, limit=1_000, cursor=cursor
             )
-            found |= {
+            channels |= {
                 str(channel["name"]): bool(channel["is_member"]) for channel in page["channels"]
             }
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 break
-        return found
+        return channels
 
     async def _find(self, name: str) -> Channel | None:
         if _ID.fullmatch(name):

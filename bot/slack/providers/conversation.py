@@ -64,10 +64,10 @@ class SlackConversation:
         """Return the last `limit` messages of the thread, oldest first, without the bot's progress."""
         request = current_request()
         async with for_the_model():
-            found = await self._thread_messages(request)
-        kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
-        shown = [m for m in kept if _is_content(m, request.run_id)]
-        return [await self._reader.message(m, request.channel) for m in shown[-limit:]]
+            all_messages = await self._thread_messages(request)
+        earlier = [m for m in all_messages if before is None or float(m["ts"]) < float(before)]
+        content = [m for m in earlier if _is_content(m, request.run_id)]
+        return [await self._reader.message(m, request.channel) for m in content[-limit:]]
 
     async def new_in_thread(self, since: str, *, before: str, limit: int) -> NewMessages:
         """See `Conversation.new_in_thread`.
@@ -90,24 +90,24 @@ class SlackConversation:
 
         async with for_the_model():
             page = await self._thread_page(request, max(0.0, start))
-            found = new(page)
-            total = len(found)
+            news = new(page)
+            total = len(news)
             if page.get("has_more"):
                 replies = int(page["messages"][0].get("reply_count") or 0)
                 if start < last_day:
                     start = last_day
                     page = await self._thread_page(request, start)
-                    found = new(page)
+                    news = new(page)
                 root = request.thread  # each page has it
                 for _ in range(_MAX_PAGES - 1):
                     if not (cursor := _next_cursor(page)):
                         break
                     page = await self._thread_page(request, max(0.0, start), cursor=cursor)
-                    found += [each for each in new(page) if each["ts"] != root]
-                total = max(total, len(found), 0 if since else replies)
-        shown = found[-limit:]
-        messages = [await self._reader.message(each, request.channel) for each in shown]
-        return NewMessages(messages, total - len(shown))
+                    news += [each for each in new(page) if each["ts"] != root]
+                total = max(total, len(news), 0 if since else replies)
+        newest = news[-limit:]
+        messages = [await self._reader.message(each, request.channel) for each in newest]
+        return NewMessages(messages, total - len(newest))
 
     async def history(
         self,
@@ -121,9 +121,9 @@ class SlackConversation:
         request = current_request()
         async with for_the_model():
             target = await self._channels.readable(channel)
-            found = await self._channel_messages(target, limit, oldest, latest)
-        shown = [m for m in found if _is_content(m, request.run_id)]
-        return [await self._reader.message(m, target) for m in reversed(shown)]
+            all_messages = await self._channel_messages(target, limit, oldest, latest)
+        content = [m for m in all_messages if _is_content(m, request.run_id)]
+        return [await self._reader.message(m, target) for m in reversed(content)]
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """Return a file of the thread or the request, or of a channel that the asker may read."""
@@ -205,8 +205,8 @@ class SlackConversation:
                 channel=channel, ts=thread, limit=limit, include_all_metadata=True
             )
         request = current_request()
-        shown = [m for m in page["messages"] if _is_content(m, request.run_id)]
-        return [await self._reader.message(m, channel) for m in shown]
+        content = [m for m in page["messages"] if _is_content(m, request.run_id)]
+        return [await self._reader.message(m, channel) for m in content]
 
     async def react(self, url: str, emoji: str) -> None:
         """Add a reaction to a linked message. Does nothing if the bot's reaction is there already."""
@@ -244,13 +244,13 @@ class SlackConversation:
 
     async def _linked_message(self, url: str) -> tuple[str, str]:
         """Return the channel and ts of a linked message. Raises ToolError and NotPermitted."""
-        found = _LINK.search(url)
-        if found is None or not url.startswith(self._identity.url):
+        link = _LINK.search(url)
+        if link is None or not url.startswith(self._identity.url):
             raise ToolError(
                 f"{url[:200]} is no link to a message of this workspace. They look like "
                 f"{self._identity.url}archives/C0123ABCD/p1700000000000000."
             )
-        return await self._channels.readable(found["channel"]), f"{found['ts']}.{found['micro']}"
+        return await self._channels.readable(link["channel"]), f"{link['ts']}.{link['micro']}"
 
     async def _share_target(self, request: RequestContext) -> tuple[str, str | None]:
         if not request.request.private:
@@ -265,17 +265,17 @@ class SlackConversation:
 
     async def _thread_messages(self, request: RequestContext) -> list[dict[str, Any]]:
         """Return the messages of the thread, oldest first, each once."""
-        found: dict[str, dict[str, Any]] = {}
+        messages: dict[str, dict[str, Any]] = {}
         cursor: str | None = None
         for _ in range(_MAX_PAGES):
             page = await self._thread_page(request, cursor=cursor)
-            found |= {
+            messages |= {
                 message["ts"]: message for message in page["messages"]
             }  # each page has the root
             cursor = _next_cursor(page)
             if not cursor:
                 break
-        return [*found.values()]
+        return [*messages.values()]
 
     async def _thread_page(
         self, request: RequestContext, oldest: float = 0.0, *, cursor: str | None = None
@@ -293,22 +293,22 @@ class SlackConversation:
         self, channel: str, limit: int, oldest: datetime | None, latest: datetime | None
     ) -> list[dict[str, Any]]:
         """Return messages newest first, as Slack lists them."""
-        found: list[dict[str, Any]] = []
+        messages: list[dict[str, Any]] = []
         cursor: str | None = None
-        while len(found) < limit:
+        while len(messages) < limit:
             page = await self._clients.reads.conversations_history(
                 channel=channel,
-                limit=min(limit - len(found), _PAGE),
+                limit=min(limit - len(messages), _PAGE),
                 cursor=cursor,
                 oldest=ts_of(oldest),
                 latest=ts_of(latest),
                 include_all_metadata=True,
             )
-            found += page["messages"]
+            messages += page["messages"]
             cursor = _next_cursor(page)
             if not cursor:
                 break
-        return found[:limit]
+        return messages[:limit]
 
 
 def _next_cursor(page: AsyncSlackResponse) -> str | None:

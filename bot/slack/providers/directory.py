@@ -51,8 +51,8 @@ class SlackDirectory:
         """Return all active accounts, people before bots, by name."""
         await self._check_member()
         async with for_the_model():
-            found = await self._list_all("users_list", "members")
-        entries = [self._person(each) for each in found if not each.get("deleted")]
+            members = await self._list_all("users_list", "members")
+        entries = [self._person(each) for each in members if not each.get("deleted")]
         return sorted(entries, key=lambda each: (each.kind == "bot", each.name.casefold()))
 
     async def channels(self) -> list[ChannelEntry]:
@@ -60,15 +60,15 @@ class SlackDirectory:
         await self._check_member()
         async with for_the_model():
             only = {"types": "public_channel", "exclude_archived": True}
-            found = await self._list_all("conversations_list", "channels", **only)
-        return sorted((_channel(each) for each in found), key=lambda each: each.name)
+            listed = await self._list_all("conversations_list", "channels", **only)
+        return sorted((_channel(each) for each in listed), key=lambda each: each.name)
 
     async def channel(self, channel: str) -> ChannelEntry:
         """Return a channel by its name or id."""
         async with for_the_model():
-            found = await self._channels.readable(channel)
+            facts = await self._channels.readable(channel)
             info = await self._clients.reads.conversations_info(
-                channel=found, include_num_members=True
+                channel=facts, include_num_members=True
             )
         return _channel(info["channel"])
 
@@ -119,17 +119,17 @@ class SlackDirectory:
         cached = self._cache.get(method)
         if cached and cached[0] > self._clock():
             return cached[1]
-        found: list[dict[str, Any]] = []
+        items: list[dict[str, Any]] = []
         cursor: str | None = None
         for _ in range(_MAX_PAGES):
             call = getattr(self._clients.reads, method)
             page = await call(limit=_PAGE, cursor=cursor, **only)
-            found += page[name]
+            items += page[name]
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 break
-        self._cache[method] = (self._clock() + _CACHE_SECONDS, found)
-        return found
+        self._cache[method] = (self._clock() + _CACHE_SECONDS, items)
+        return items
 
     def _person(self, facts: Mapping[str, Any]) -> PersonEntry:
         person = person_from(facts, self._identity)

@@ -133,18 +133,18 @@ class MessageSearch:
         if before:
             arguments["before"] = int(before.timestamp()) + 1
         answer = await self._clients.reads.api_call("assistant.search.context", json=arguments)
-        found = (answer.get("results") or {}).get("messages") or []
-        names = await self._public_names({str(each["channel_id"]) for each in found})
+        matches = (answer.get("results") or {}).get("messages") or []
+        names = await self._public_names({str(match["channel_id"]) for match in matches})
         messages = [
             await self._message(
-                names[each["channel_id"]],
-                ts=str(each["message_ts"]),
-                user=str(each.get("author_user_id") or ""),
-                text=str(each.get("content") or ""),
-                url=str(each["permalink"]),
+                names[match["channel_id"]],
+                ts=str(match["message_ts"]),
+                user=str(match.get("author_user_id") or ""),
+                text=str(match.get("content") or ""),
+                url=str(match["permalink"]),
             )
-            for each in found
-            if each["channel_id"] in names and not self._is_no_source(each, each["channel_id"])
+            for match in matches
+            if match["channel_id"] in names and not self._is_no_source(match, match["channel_id"])
         ]
         return SearchResults(messages[:limit], _SLACK_COVERAGE)
 
@@ -242,7 +242,7 @@ class ChannelItems:
     ) -> list[SharedFile]:
         """Return files and canvases, newest first, from at most a thousand that Slack lists."""
         place = await self.channels.readable(channel)
-        found: list[SharedFile] = []
+        shared: list[SharedFile] = []
         for page_number in range(1, _MAX_PAGES + 1):
             page = await self.clients.reads.files_list(
                 channel=place,
@@ -251,10 +251,10 @@ class ChannelItems:
                 ts_from=ts_of(after),
                 ts_to=ts_of(before),
             )
-            found += [await self._shared_file(file) for file in page["files"] if file_refs([file])]
+            shared += [await self._shared_file(file) for file in page["files"] if file_refs([file])]
             if page_number >= int((page.get("paging") or {}).get("pages") or 0):
                 break
-        return found
+        return shared
 
     async def _shared_file(self, facts: Mapping[str, Any]) -> SharedFile:
         [file] = file_refs([facts])

@@ -84,10 +84,10 @@ def _safe_text(text: str) -> tuple[str, tuple[Mention, ...]]:
 def _attribution() -> str:
     """Name the asker and the approver, from the request itself: they answer for the message."""
     call = current_request()
-    asked = words.ASKED_BY(person=call.user)
+    line = words.ASKED_BY(person=call.user)
     if call.approved_by in ("", call.user):
-        return asked
-    return f"{asked} · {words.APPROVED_BY(person=call.approved_by)}"
+        return line
+    return f"{line} · {words.APPROVED_BY(person=call.approved_by)}"
 
 
 def _links_of_request() -> frozenset[str]:

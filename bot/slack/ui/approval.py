@@ -63,10 +63,10 @@ def is_called_off(decision: Decision) -> bool:
 def decided_line(decision: Decision, sentence: Text, **values: str) -> str:
     """Return the last line of a decided card: `sentence`, or that it is off, and the time."""
     if is_called_off(decision):
-        said = approval_words.DENIED_BY_ITSELF(why=plain(translated(decision.comment)))
+        line = approval_words.DENIED_BY_ITSELF(why=plain(translated(decision.comment)))
     else:
-        said = sentence(by=people([decision.by]) if decision.by else "", **values)
-    return f"{said} · {local_time(decision.at)}"
+        line = sentence(by=people([decision.by]) if decision.by else "", **values)
+    return f"{line} · {local_time(decision.at)}"
 
 
 _SHOWN = 1_200  # characters of one argument on the card
@@ -100,12 +100,12 @@ def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
 def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
     """Return a modal with all arguments of the call in full."""
     blocks: list[Block] = []
-    for each in values_of(approval, canvas_link):
-        text = each.text
+    for value in values_of(approval, canvas_link):
+        text = value.text
         pieces = [text[i : i + _MODAL_TEXT] for i in range(0, len(text), _MODAL_TEXT)] or [""]
-        labels = (each.label, *[""] * len(pieces))
+        labels = (value.label, *[""] * len(pieces))
         blocks += [
-            rich_argument(each._replace(label=label, text=piece))
+            rich_argument(value._replace(label=label, text=piece))
             for label, piece in zip(labels, pieces, strict=False)
         ]
     return modal(
@@ -124,8 +124,8 @@ def _mentions(approval: Approval) -> str:
         return approval_words.MENTIONS_NOBODY() if approval.other_names else ""
     ids = approval.mentioned or [""] * len(approval.mentions)  # earlier versions kept none
     names = zip(approval.mentions, ids, strict=True)
-    shown = [plain(f"{name} ({user})" if user else name) for name, user in names]
-    named = list_in_words(shown)
+    listed = [plain(f"{name} ({user})" if user else name) for name, user in names]
+    named = list_in_words(listed)
     others = [approval_words.OTHER_NAMES()] if approval.other_names else []
     return " ".join([approval_words.MENTIONS(people=named), *others])
 

@@ -110,8 +110,8 @@ class WaitKinds:
         steps = [Step(asked.id, redacted(asked.title), StepStatus.WAITING) for asked in approvals]
         waiting = replace(progress, steps=(*progress.steps, *steps))
         lines = dict.fromkeys(self.of(approval).waiting(approval, asker) for approval in approvals)
-        said = " ".join(lines)
-        return Part([plan(waiting, said), stop_button(stops)], said)
+        sentence = " ".join(lines)
+        return Part([plan(waiting, sentence), stop_button(stops)], sentence)
 
     def yes_typed(self, pending: Sequence[Approval], user: str) -> str:
         """Return the reply to a person who typed "yes" instead of pressing a button.

@@ -74,9 +74,9 @@ def not_in_title(values: Sequence[Value], title: str) -> list[Value]:
 
     An empty argument of a built-in tool counts as missing.
     """
-    given = [value for value in values if value.text or not value.kind]
-    last = [each for each in given if title.endswith(f": {each.text}")]
-    return [each for each in given if not _is_in_title(each, title, ends=last == [each])]
+    filled = [value for value in values if value.text or not value.kind]
+    last = [each for each in filled if title.endswith(f": {each.text}")]
+    return [each for each in filled if not _is_in_title(each, title, ends=last == [each])]
 
 
 def _is_in_title(value: Value, title: str, *, ends: bool) -> bool:

@@ -84,8 +84,8 @@ def details_modal(details: RunDetails) -> Block:
         words.DETAIL_TOKENS(): tokens,
     }
     tools = ", ".join(_counted_tools(totals.tools.items()))
-    shown = [f"*{label}*\n{escape_mrkdwn(text)}" for label, text in facts.items() if text]
-    fields = [mrkdwn_object(text) for text in shown]
+    texts = [f"*{label}*\n{escape_mrkdwn(text)}" for label, text in facts.items() if text]
+    fields = [mrkdwn_object(text) for text in texts]
     blocks: list[Block] = [{"type": "section", "fields": fields}]
     if tools:
         blocks.append(context(escape_mrkdwn(words.DETAIL_TOOLS(tools=tools))).block)
@@ -219,15 +219,15 @@ def retry_buttons(request_id: str, details: RunDetails | None) -> Block:
 
 def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
     """Return the blocks without the buttons of these actions, and without rows that this empties."""
-    kept: list[Block] = []
+    remaining: list[Block] = []
     for block in blocks:
         elements = block.get("elements") or ()
-        left = [element for element in elements if element.get("action_id") not in actions]
-        if len(left) == len(elements):
-            kept.append(block)
-        elif left:
-            kept.append({**block, "elements": left})
-    return kept
+        others = [element for element in elements if element.get("action_id") not in actions]
+        if len(others) == len(elements):
+            remaining.append(block)
+        elif others:
+            remaining.append({**block, "elements": others})
+    return remaining
 
 
 def answer_buttons(

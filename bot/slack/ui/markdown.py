@@ -57,7 +57,7 @@ def safe_markdown(text: str, gate: LinkGate) -> str:
 def linked(markdown: str) -> frozenset[str]:
     """Return the addresses that a Markdown text links to."""
     inline = (child for token in _PARSER.parse(markdown) for child in token.children or ())
-    return frozenset(str(each.attrs["href"]) for each in inline if "href" in each.attrs)
+    return frozenset(str(link.attrs["href"]) for link in inline if "href" in link.attrs)
 
 
 def blocks_of(markdown: str) -> list[str]:
@@ -67,7 +67,7 @@ def blocks_of(markdown: str) -> list[str]:
     lists.
     """
     lines = markdown.split("\n")
-    spans = [each.map for each in _PARSER.parse(markdown) if each.map and _is_block(each)]
+    spans = [token.map for token in _PARSER.parse(markdown) if token.map and _is_block(token)]
     ends = [*(start for start, _ in spans[1:]), len(lines)]
     pairs = zip(spans, ends, strict=False)  # one end too many for an empty text
     return ["\n".join(lines[start : min(end, next_)]).strip() for (start, end), next_ in pairs]
@@ -99,12 +99,12 @@ def escaped(text: str) -> str:
 
 
 def _escape_start(line: str) -> str:
-    found = _LINE_START.match(line)
-    if not found:
+    start = _LINE_START.match(line)
+    if not start:
         return line
-    mark = found[2]
+    mark = start[2]
     safe = f"{mark[:-1]}\\{mark[-1]}" if mark[0].isdigit() else f"\\{mark}"
-    return found[1] + safe + line[found.end() :]
+    return start[1] + safe + line[start.end() :]
 
 
 def _text(text: str, gate: LinkGate) -> str:
@@ -235,8 +235,8 @@ class _Writer:
 
 def _target(node: SyntaxTreeNode, name: str) -> str:
     """Return a link's address without backticks, which models add and the parser percent-encodes."""
-    given = str(node.attrs.get(name, ""))
-    return _BACKTICKS.sub("", given) or given
+    target = str(node.attrs.get(name, ""))
+    return _BACKTICKS.sub("", target) or target
 
 
 _TIGHT = {"paragraph", "bullet_list", "ordered_list"}
@@ -312,8 +312,8 @@ def _prose(text: str) -> Iterator[str]:
     last_line = _CLOSED.sub(_masked, text[text.rfind("\n") + 1 :])
     sure = last_line
     for opening in _OPEN:
-        found = opening.search(sure)
-        sure = sure[: found.start()] if found else sure
+        start = opening.search(sure)
+        sure = sure[: start.start()] if start else sure
     return _inline(text[: len(text) - len(last_line) + len(sure)])
 
 
@@ -324,16 +324,16 @@ def _masked(found: re.Match[str]) -> str:
 
 def _inline(text: str) -> Iterator[str]:
     last = 0
-    for found in _CLOSED.finditer(text):
-        yield from _words(text[last : found.start()])
-        if found["code"]:
-            yield code_span(found["code"].strip())
+    for span in _CLOSED.finditer(text):
+        yield from _words(text[last : span.start()])
+        if span["code"]:
+            yield code_span(span["code"].strip())
         else:
-            yield from _inline(found["label"])
+            yield from _inline(span["label"])
             yield " ("
-            yield code_span(display_address(found["url"]))
+            yield code_span(display_address(span["url"]))
             yield ")"
-        last = found.end()
+        last = span.end()
     yield from _words(text[last:])
 
 

@@ -158,9 +158,9 @@ def _with_document(
     note = joined([words.FILE_INSTEAD(name=DOCUMENT)])
     first = packed([*frame.above, *pieces], size - 500)[0]
     kept = [Piece(block, "") for block in first.blocks]
-    shown = packed([*kept, *note, *frame.trust, *frame.below], size)
-    whole = Part(shown[0].blocks, f"{first.plain}\n\n{note[0].plain}")
-    return [whole, *shown[1:]], Upload(DOCUMENT, document.encode("utf-8", errors="replace"))
+    parts = packed([*kept, *note, *frame.trust, *frame.below], size)
+    whole = Part(parts[0].blocks, f"{first.plain}\n\n{note[0].plain}")
+    return [whole, *parts[1:]], Upload(DOCUMENT, document.encode("utf-8", errors="replace"))
 
 
 def _frame(
@@ -185,13 +185,13 @@ def _frame(
             warning = context(f":warning: {note or words.PARTIAL()}")
             return Frame([*_reason_for_repeat(request), warning], below, trust)
         case RunStatus.CANCELLED:
-            found = _partial_results(outcome, gate)
+            partial = _partial_results(outcome, gate)
             lead = _lead(outcome, gate)
             plain = f"{note or words.STOPPED()} {lead}"
             if outcome.stopped_by not in ("", request.user):
                 note = words.STOPPED_BY(person=outcome.stopped_by)
             stopped = context(f":black_square_for_stop: {note or words.STOPPED()} {lead}", plain)
-            return Frame([stopped, *found], [*retry, foot], trust)
+            return Frame([stopped, *partial], [*retry, foot], trust)
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED()])
             left_out = _dry_run_calls(outcome, gate)
@@ -202,10 +202,10 @@ def _trust(outcome: Outcome, gate: LinkGate) -> list[Piece]:
     """Return the line that says how far to rely on the result, with the warnings below it, if any."""
     trust = trust_in(outcome)
     lines = [trust.line] if trust.line else []
-    shown = [gate.mrkdwn(line) for line in lines]
-    shown += [f":warning: {gate.mrkdwn(warning)}" for warning in trust.warnings]
+    texts = [gate.mrkdwn(line) for line in lines]
+    texts += [f":warning: {gate.mrkdwn(warning)}" for warning in trust.warnings]
     plain = " ".join(safe_text(text, gate) for text in (*lines, *trust.warnings))
-    return [context("\n".join(shown), plain)] if shown else []
+    return [context("\n".join(texts), plain)] if texts else []
 
 
 def _accounts(outcome: Outcome, request: Request) -> str:
@@ -252,8 +252,8 @@ def _partial_results(outcome: Outcome, gate: LinkGate) -> list[Piece]:
 def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
     """Return the calls that a dry run left out, with their arguments."""
     lines = [
-        f"{each.title}: {each.tool} {json.dumps(each.arguments, ensure_ascii=False)}"
-        for each in outcome.rehearsed
+        f"{call.title}: {call.tool} {json.dumps(call.arguments, ensure_ascii=False)}"
+        for call in outcome.rehearsed
     ]
     return titled(words.REHEARSED(), listed([safe_text(line, gate) for line in lines]))
 
@@ -280,9 +280,13 @@ def _answer_buttons(
 
 
 def _follow_ups(outcome: Outcome) -> list[str]:
-    asked = (outcome.result or {}).get("follow_ups")
-    is_listed = outcome.response_type in RESPONSE_TYPES and isinstance(asked, list)
-    return [each for each in asked if isinstance(each, str)] if is_listed and asked else []
+    questions = (outcome.result or {}).get("follow_ups")
+    is_listed = outcome.response_type in RESPONSE_TYPES and isinstance(questions, list)
+    return (
+        [question for question in questions if isinstance(question, str)]
+        if is_listed and questions
+        else []
+    )
 
 
 def _is_plain_line(outcome: Outcome) -> bool:

@@ -205,17 +205,17 @@ def status_line(progress: Progress) -> str:
     if step is None:
         return words.STATUS_THINKING()
     title = shortened(_plain(step.title), _MAX_STATUS)
-    shown = LinkGate().mrkdwn(title) if "://" in title else title
-    return words.STATUS_WORKING(step=shown)
+    line = LinkGate().mrkdwn(title) if "://" in title else title
+    return words.STATUS_WORKING(step=line)
 
 
 def plan(progress: Progress, title: str) -> Block:
     """Return the latest steps as cards."""
-    shown = progress.steps[-MAX_CARDS:]
-    hidden = len(progress.steps) - len(shown)
+    steps = progress.steps[-MAX_CARDS:]
+    hidden = len(progress.steps) - len(steps)
     if hidden:
         title = f"{title} · {words.EARLIER_STEPS(hidden)}"
-    cards = [_card(index, step) for index, step in enumerate(shown, hidden)]
+    cards = [_card(index, step) for index, step in enumerate(steps, hidden)]
     return {"type": "plan", "title": title, "tasks": cards or [_thinking()]}
 
 
@@ -298,8 +298,8 @@ def _reason(english: str) -> str:
 def lines_under(step: Step) -> list[str]:
     """Return the latest calls of the step's sub-agent, one line each."""
     return [
-        f"↳ {_MARKS[each.status]} {card_title(each, _MAX_LINE)}"
-        for each in step.under[-_MAX_LINES:]
+        f"↳ {_MARKS[child.status]} {card_title(child, _MAX_LINE)}"
+        for child in step.under[-_MAX_LINES:]
     ]
 
 

@@ -52,17 +52,17 @@ def points(texts: list[str], gate: LinkGate) -> list[Piece]:
 def statements(texts: list[Statement], gate: LinkGate, *, label: str) -> list[Piece]:
     """Return a list of statements, each with a link named `label` to its message."""
     lines = []
-    for each in texts:
-        text = safe_markdown(each.text, gate)
-        link = f" ({linked(label, each.url, gate)})" if each.url and text.strip() else ""
+    for statement in texts:
+        text = safe_markdown(statement.text, gate)
+        link = f" ({linked(label, statement.url, gate)})" if statement.url and text.strip() else ""
         lines.append(text + link)
     return listed(lines)
 
 
 def sources(named: list[Source], outcome: Outcome, gate: LinkGate) -> list[Piece]:
     """Return a numbered list of sources with the place in each, what it supports, and its quote."""
-    found = enumerate(placed(named, outcome), 1)
-    lines = [_source(number, source, gate) for number, source in found]
+    numbered = enumerate(placed(named, outcome), 1)
+    lines = [_source(number, source, gate) for number, source in numbered]
     return joined(lines, between="\n")
 
 
@@ -143,7 +143,7 @@ def summary_pieces(
         *titled(words.DECIDED(), decided),
         *titled(words.OPEN(), asked),
         *titled(
-            words.TIMELINE(), listed([_moment(each, gate, locale) for each in summary.timeline])
+            words.TIMELINE(), listed([_moment(moment, gate, locale) for moment in summary.timeline])
         ),
         *_participants(summary.participants, gate),
         *titled(words.GAPS(), points(summary.gaps, gate)),
@@ -159,7 +159,7 @@ def _moment(moment: Moment, gate: LinkGate, locale: str) -> str:
 
 
 def _participants(names: list[str], gate: LinkGate) -> list[Piece]:
-    known = [name for each in names if (name := safe_text(each, gate))]
+    known = [name for participant in names if (name := safe_text(participant, gate))]
     return joined([f"**{words.PARTICIPANTS()}** {', '.join(known)}"]) if known else []
 
 

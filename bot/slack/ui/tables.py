@@ -36,10 +36,10 @@ def table_pieces(
     if not rows or not rows[0]:
         return [], []
     heading = written(f"**{safe_text(table.caption, gate)}**") if table.caption.strip() else None
-    shown = _cut_to_fit(rows)
+    visible = _cut_to_fit(rows)
     pieces = [heading] if heading else []
-    pieces.append(_table(figures(in_cents(shown), locale), _permitted(urls, gate)))
-    if shown == rows:
+    pieces.append(_table(figures(in_cents(visible), locale), _permitted(urls, gate)))
+    if visible == rows:
         return pieces, []
     name = f"{file_name(table.caption) or 'table'}.csv"
     note = words.TABLE_CUT(
@@ -67,20 +67,20 @@ def _padded(rows: list[list[str]]) -> list[list[str]]:
 
 def _cut_to_fit(rows: list[list[str]]) -> list[list[str]]:
     narrow = [[shortened(cell, _MAX_CELL) for cell in row[:MAX_COLUMNS]] for row in rows]
-    shown: list[list[str]] = []
+    visible: list[list[str]] = []
     size = 0
     for row in narrow[:MAX_ROWS]:
         size += sum(map(len, row)) + len(row)
-        if shown and size > _MAX_SIZE:
+        if visible and size > _MAX_SIZE:
             break
-        shown.append(row)
-    return shown
+        visible.append(row)
+    return visible
 
 
 def _permitted(urls: Sequence[str | None], gate: LinkGate) -> list[str]:
     """Return the addresses in the form in which they may be posted; "" for refused ones."""
-    found = [next(gate.link(url or "", "link")) for url in urls]
-    return [each.url if isinstance(each, Link) else "" for each in found]
+    links = [next(gate.link(url or "", "link")) for url in urls]
+    return [link.url if isinstance(link, Link) else "" for link in links]
 
 
 def _table(rows: list[list[str]], urls: list[str]) -> Piece:
