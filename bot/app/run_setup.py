@@ -48,8 +48,8 @@ from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import Conversation, Databases, Fetcher, WebSearch
 from bot.toolkit.tool import Services
+from bot.toolkit.tool_clients import BoundProvider, open_tool_clients
 from bot.web.fetching import WebFetcher
-from bot.web.tool_clients import BoundProvider, open_tool_clients
 from bot.web.web_search import ProviderWebSearch, WebSearchConfig
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from bot.settings import Settings
 from bot.settings.errors import setting_error
 from bot.text.redaction import redact_setting
 from bot.toolkit.provider import Provider
-from bot.web.tool_clients import BoundProvider
+from bot.toolkit.tool_clients import BoundProvider
 
 
 def bound_providers(settings: Settings) -> list[BoundProvider]:

@@ -11,7 +11,7 @@ from bot.app.tool_providers import bound_providers
 from bot.settings import Settings
 from bot.toolkit import WebSearch
 from bot.toolkit.catalogue import Catalogue
-from bot.web.tool_clients import open_tool_clients
+from bot.toolkit.tool_clients import open_tool_clients
 
 
 @dataclass(frozen=True, slots=True)

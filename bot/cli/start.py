@@ -75,4 +75,4 @@ def running_devs() -> Iterator[tuple[Path, Path]]:
 def quiet_connections() -> None:
     """Log no failures to connect, for commands that print them themselves."""
     logging.getLogger("bot.mcp").setLevel(logging.ERROR)
-    logging.getLogger("bot.web.tool_clients").setLevel(logging.CRITICAL)
+    logging.getLogger("bot.toolkit.tool_clients").setLevel(logging.CRITICAL)

@@ -1,1 +1,1 @@
-"""The web: fetching, search, and the clients that tools bring."""
+"""The web: pages are fetched, and searched for."""

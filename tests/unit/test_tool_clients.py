@@ -22,9 +22,8 @@ from bot.ops.doctor.tools import examine_tools
 from bot.settings import Settings, ToolSettings, load_settings
 from bot.text import redaction
 from bot.text.redaction import redacted
-from bot.toolkit import Provider, Secret, provider
-from bot.web import tool_clients
-from bot.web.tool_clients import BoundProvider, open_tool_clients
+from bot.toolkit import Provider, Secret, provider, tool_clients
+from bot.toolkit.tool_clients import BoundProvider, open_tool_clients
 from tests.support.crm import FILE, TOKEN, CrmServer, crm_server
 from tests.support.deployment import deployed
 from tests.support.runs import answer
