@@ -8,8 +8,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import islice
 
-from rapidfuzz.fuzz import partial_ratio_alignment
-
 _MARKED = re.compile(
     r"“([^“”\n]{1,600})”|„([^„“”\n]{1,600})[“”]|«\s?([^«»\n]{1,600})\s?»|»([^«»\n]{1,600})«"
     r"|「([^「」\n]{1,600})」|『([^『』\n]{1,600})』|(?<![\w\"])\"([^\"\n]{1,600})\"(?!\w)"
@@ -136,6 +134,8 @@ class FoldedText:
 
     def near(self, quote: str) -> int | None:
         """Return the line with nearly the same words, the same numbers and the same negations."""
+        from rapidfuzz.fuzz import partial_ratio_alignment
+
         wanted = folded(quote).strip(_EDGES)
         words = set(wanted.split())
         if sum(word in self.text for word in words) < _FEWEST_SHARED * len(words):

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import yaml
-
 from bot.core.errors import ConfigurationError
 from bot.slack.edge.http import EVENTS_PATH
 from bot.slack.edge.install_flow import REDIRECT_PATH, SIGN_IN_PATH
@@ -76,6 +74,8 @@ def installable_manifest(
 
 def as_yaml(content: dict[str, Any]) -> str:
     """Return the manifest as YAML, in the order of Slack's documentation."""
+    import yaml
+
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
@@ -85,6 +85,8 @@ def create_app_link(content: dict[str, Any]) -> str:
 
 
 def _read(file: Path) -> dict[str, Any]:
+    import yaml
+
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
