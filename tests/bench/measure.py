@@ -93,8 +93,10 @@ async def loop_once(given: scene.Parts) -> None:
         if isinstance(event, RunEnded):
             assert event.status is RunStatus.SUCCESS
             assert event.state.turn == scene.TURNS
-            for part in given.run_parts:
-                assert part.complete(scene.outcome(event), event).traced
+            outcome = scene.outcome(event)
+            for part in reversed(given.run_parts):
+                outcome = part.complete(outcome, event)
+            assert outcome.traced
 
 
 async def measured(row: Row, *, rounds: int, runs: int) -> Cpu:
