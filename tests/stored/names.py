@@ -307,12 +307,13 @@ def _calls(folder: str) -> Iterator[ast.Call]:
 
 
 def _constants(folder: str) -> set[str]:
-    """Texts that modules give names to, alone or in tuples and mappings."""
+    """Texts that modules give names to, alone or in tuples and mappings; not what they export."""
     return {
         each.value
         for path in _files(folder)
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        if "__all__" not in ast.unparse(node)[:7]
         for each in ast.walk(node.value)
         if isinstance(each, ast.Constant) and isinstance(each.value, str)
     }
