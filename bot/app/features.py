@@ -11,6 +11,7 @@ from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.features import Feature, ServiceDeps
 from bot.features.accounts.feature import accounts
 from bot.features.commands.feature import commands
+from bot.features.effort.feature import effort
 from bot.features.evaluation.feature import evaluation
 from bot.features.evidence.feature import evidence
 from bot.features.feedback.feature import feedback
@@ -70,6 +71,9 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         sharing(),
         shortcuts(),
         workflow_step(),
+        effort(
+            settings.limits
+        ),  # after evidence, which fills references in; the judge costs a call
         evaluation(settings.model.evaluation),
         commands(settings.hooks),
     )

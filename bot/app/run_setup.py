@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from bot.agent.calls.call import Toolbox
 from bot.agent.hooks.chain import HookChain, Hooks, ToolCheck
-from bot.agent.hooks.effort import Effort
 from bot.app.features import all_features, check_features, mcp_doors, services_of
 from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
-from bot.core.request import RepeatReason, Request
+from bot.core.request import Request
 from bot.features import Feature, ServiceDeps
 from bot.library.isolated.scratch import remove_abandoned_folders
 from bot.mcp import open_mcp_servers
@@ -218,10 +217,6 @@ def _hooks(settings: Settings, run: Run) -> HookChain:
     # Replaces references to attached images by the images.
     if settings.model.images:
         hooks.append(Images(run.deps.frontend.conversation))
-    # Sends back a result that took too little work; before what features do, which may cost a call.
-    deeper = settings.limits.deeper if run.request.again is RepeatReason.DEEPER else 0
-    if effort := max(settings.limits.effort or 0, deeper):
-        hooks.append(Effort(effort))
     # Those of features, which may forbid a call, send a result back or change it.
     hooks += [part.hook for part in run.parts if part.hook]
     hooks += [

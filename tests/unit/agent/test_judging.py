@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.agent.hooks.effort import Effort
 from bot.core.outcome import RunStatus, StopReason
 from bot.dev.model import ApiError, ModelRequest, Reply, Script, call, finish, respond, text
+from bot.features.effort.hook import Effort
 from bot.features.evaluation.hook import Evaluation
 from tests.unit.agent.harness import ANSWER, Bench, bench
 

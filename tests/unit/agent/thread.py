@@ -28,7 +28,6 @@ from bot.agent.hooks.chain import (
     Undecided,
     Verdict,
 )
-from bot.agent.hooks.effort import Effort
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -44,6 +43,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, te
 from bot.dev.model.cache import PromptCache
 from bot.dev.model.faults import Fault, Faults
 from bot.dev.model.server import Received
+from bot.features.effort.hook import Effort
 from bot.features.evaluation.hook import Evaluation
 from bot.model import ServerTraits
 from bot.model.client import ResponsesModel, sdk_client
