@@ -1,8 +1,8 @@
 """Checks of untrusted JSON schemas: is it well-formed, can strict mode express it, does data fit it.
 
 Validation is not safe: a pattern may backtrack for hours, and a few references may expand to
-millions of schemas. So `bot.services.given_schema` runs these checks in an isolated process, except
-for schemas that `weight` knows to be cheap.
+millions of schemas. So these checks run in an isolated process, except for schemas that `weight`
+knows to be cheap.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Readers of untrusted files, which run in a process of their own (see `bot.services.artifact_documents`).
+"""Readers of untrusted files, which run in an isolated process only (`files.read` is its job).
 
-The readers import nothing else of `bot`, so that the process starts quickly and holds no secrets.
+The readers import little, so that the process starts quickly.
 """
