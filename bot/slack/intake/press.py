@@ -1,8 +1,6 @@
-"""What people press and submit: the fields of Slack's payloads that listeners need, checked.
+"""What people press and submit: the checked fields of Slack's payloads, and ways to answer.
 
-Button presses: the fields of a block_actions payload that the bot needs.
-
-Opening of modals, which Slack allows only within three seconds of a person's action.
+Slack lets a modal open only within three seconds of a person's action.
 """
 
 from __future__ import annotations
@@ -23,6 +21,10 @@ from bot.slack.ui.blocks import Block, notice_modal, shortened
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,6 @@ def thread_of(body: dict[str, Any]) -> str | None:
     message = body.get("message") or {}
     container = body.get("container") or {}
     return message.get("thread_ts") or container.get("thread_ts")
-
-
-log = logging.getLogger(__name__)
-
-Body = dict[str, Any]
 
 
 async def open_modal(clients: Clients, body: Body, view: Body) -> None:
