@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bot.features.server_questions.asking import AskerQuestions
 from pydantic import BaseModel
 
 from bot.core.approvals import Approval, ApprovalRecord, Ask, Decision, PersonNeeded, Verdict
 from bot.core.context import bound_request
 from bot.core.errors import ToolError
+from bot.features.server_questions.feature import AskerQuestions
 from bot.mcp import McpServer, McpServers, open_mcp_servers
 from bot.testing.conversation import asked
 from bot.testing.tools import run_tool

@@ -19,6 +19,7 @@ from cryptography.fernet import Fernet
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
+from bot.app.features import all_features
 from bot.app.oauth import reseal
 from bot.app.process import bot
 from bot.core import failpoints
@@ -362,7 +363,7 @@ async def test_questions_are_answered_while_processes_get_new_keys(redis_url: st
             old = InstallStore(stores.redis, Retention(), box_of([KEY]))
             assert (await old.load(at.first.team_id)) is not None
     async with open_stores(redis_url, audit_keys=audit_keys(f"{NEW_KEY},{KEY}")) as stores:
-        await reseal(changed, stores)
+        await reseal(changed, stores, all_features(changed))
         [found] = await examine_encryption(changed)
         assert found.level is Level.OK
         assert [e.problem async for e in stores.audit.read(at.first.team_id) if e.problem] == []
@@ -388,7 +389,7 @@ async def test_an_old_key_can_be_retired_once_everything_was_sealed_again(stores
     assert (found.level, "2 installations" in found.text) == (Level.WARNING, True)
     await both.load("T1")
     assert await both.on_old_keys() == ["T2"]
-    await reseal(settings, stores)
+    await reseal(settings, stores, all_features(settings))
     [found] = await examine_encryption(settings)
     assert found.level is Level.OK
     new = InstallStore(stores.redis, Retention(), box_of([NEW_KEY]))

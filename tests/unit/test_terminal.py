@@ -88,7 +88,7 @@ async def test_progress_goes_to_stderr_and_the_answer_to_stdout(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """So that `bot ask … > file` holds the answer alone."""
-    surface = ConsoleSurface(as_json=True, stream=True, only_data=False)
+    surface = ConsoleSurface(as_json=True, stream=True, only_data=False, waits={})
     for event in (
         TurnStarted(1, 20),
         TextDelta("Let me see.\n"),
@@ -114,7 +114,9 @@ async def test_nothing_is_said_meanwhile_unless_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Quiet is the default of a command."""
-    await ConsoleSurface(as_json=False, stream=False, only_data=False).show(TextDelta("x"))
+    await ConsoleSurface(as_json=False, stream=False, only_data=False, waits={}).show(
+        TextDelta("x")
+    )
     assert capsys.readouterr().err == ""
 
 

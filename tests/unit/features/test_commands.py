@@ -19,7 +19,8 @@ from bot.agent.hooks.chain import HookChain
 from bot.core.outcome import RunStatus
 from bot.core.run_log import NOTICE
 from bot.dev.model import Reply, Script, call, finish
-from bot.features.commands.hook import AfterToolCommand, BeforeToolCommand, Commands
+from bot.features.commands.hook import Commands
+from bot.features.commands.settings import AfterToolCommand, BeforeToolCommand
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifacts, Changes, Provided, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
