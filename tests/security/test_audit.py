@@ -172,7 +172,10 @@ async def test_what_somebody_tried_and_may_not_is_on_record(redis_url):
         [yes] = [b for row in card["blocks"] for b in row.get("elements", ()) if is_yes(b)]
         forged = yes | {"value": json.dumps(json.loads(yes["value"]) | {"sha256": "0" * 64})}
         await sent(bot, press(bot, ADA, SALES, ts, forged))
-        for action in ({"action_id": PAUSE, "value": "yes"}, {"action_id": CANCEL, "value": "sch_1"}):
+        for action in (
+            {"action_id": PAUSE, "value": "yes"},
+            {"action_id": CANCEL, "value": "sch_1"},
+        ):
             await sent(bot, press(bot, BEN, "D0BEN00001", ts, action))
         await bot.ws.command(BEN, SALES, "/ask", "admin resume")
         lines = [json.loads(line) for line in await log_of(bot, redis_url)]

@@ -173,9 +173,9 @@ async def wired(
     url = f"{shared_redis()}?db=1"
     async with (
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
-        Background() as background,
         open_stores(url) as stores,
         open_engine(url, stores.mailbox) as engine,
+        Background() as background,  # ends before the stores that it uses
         EventRetries.open() as retries,
     ):
         slack = Slack.with_clients(clients, await identify(clients.reads))

@@ -69,7 +69,11 @@ TEXT = "\n\n".join(
     f"Paragraph {n} is about {'turtles' if n == 7 else 'other things'}." * 3 for n in range(300)
 )
 MODULES = [
-    importlib.import_module(f"tools.{each.name}") for each in pkgutil.iter_modules(tools.__path__)
+    *(
+        importlib.import_module(f"tools.{each.name}")
+        for each in pkgutil.iter_modules(tools.__path__)
+    ),
+    *(importlib.import_module(f"bot.features.{name}.tools") for name in ("memories", "schedules")),
 ]
 MADE = (getattr(each, "tool", None) for module in MODULES for each in vars(module).values())
 TOOLS = {each.name: each for each in MADE if isinstance(each, Tool)}
