@@ -81,8 +81,9 @@ def _parameter(make: Callable[..., Any]) -> list[type[BaseModel]]:
 def _checked(kind: type[BaseModel], settings: Settings, name: str) -> BaseModel:
     """Return the settings of a feature. Raises ConfigurationError that names the wrong keys."""
     table = settings.features.get(name, {})
-    if unknown := sorted(table.keys() - kind.model_fields.keys()):
-        known = ", ".join(sorted(kind.model_fields))
+    keys = {field.alias or key for key, field in kind.model_fields.items()}
+    if unknown := sorted(table.keys() - keys):
+        known = ", ".join(sorted(keys))
         raise ConfigurationError(
             f"Wrong setting: features.{name}.{unknown[0]}: there is no such key; there are {known}."
         )

@@ -54,7 +54,8 @@ def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequenc
 
 
 def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[Feature, ...]:
-    """List our own features."""
+    """List our own features. Their hooks stand in this order: evidence fills references in, effort
+    looks at what is whole, and the judge, which costs a call, comes last."""
     keys = settings.bot_encryption_keys
     features = (
         refresh(),
@@ -71,9 +72,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         sharing(),
         shortcuts(),
         workflow_step(),
-        effort(
-            settings.limits
-        ),  # after evidence, which fills references in; the judge costs a call
+        effort(settings.limits),
         evaluation(settings.model.evaluation),
         commands(settings.hooks),
     )

@@ -101,9 +101,11 @@ async def _run_part(part: SlackPart) -> None:
             await part.run()
         except BotError as error:
             log.warning("%s failed, and starts again soon: %s", type(part).__name__, error)
-            await asyncio.sleep(LOOK_SECONDS)
+        except Exception:  # a bug of a feature ends neither the others nor the bot
+            log.exception("%s failed, and starts again soon", type(part).__name__)
         else:
             return
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 @asynccontextmanager

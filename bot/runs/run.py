@@ -279,7 +279,12 @@ class Run:
         return await self.deps.loader.history(self.request, self.run_id)
 
     async def loop_deps(self) -> LoopDeps:
-        """Return the dependencies of the loop, with the channel's settings applied."""
+        """Return the dependencies of the loop, with the channel's settings applied.
+
+        Raises what a feature raised whose part could not be made: no call may miss its hook.
+        """
+        if self.broken:
+            raise self.broken
         deps, allowed, known = self.deps, self.channel.tools, self.deps.toolbox.catalogue
         await deps.clients.settle()
         services = {**deps.clients.open, **deps.toolbox.services}

@@ -279,7 +279,12 @@ class Runner:
     def _also(self, request: Request, outcome: Outcome, parts: Sequence[RunPart]) -> list[Command]:
         """Return the commands of features, and those after which the next direct message knows this
         exchange."""
-        also = [command for part in parts for command in part.saving(outcome)]
+        also = list[Command]()
+        for part in parts:
+            try:
+                also += part.saving(outcome)
+            except Exception:  # the answer is saved without what the feature counts
+                log.exception("%s saved nothing of a run", type(part).__name__)
         if not self.deps.direct.remembers(request):
             return also
         return [*also, *self._stores.direct.remembering(request, outcome.run_id)]
@@ -297,8 +302,6 @@ class Runner:
 
     async def _work(self, run: Run, caller: CallerState) -> Decided:
         """Run the loop, saving each step, unless the run may not begin or must wait."""
-        if run.broken:
-            raise run.broken
         async with run.stoppable(), run.spending:
             if refused := await self._refusal(run):
                 return Decided(refused)

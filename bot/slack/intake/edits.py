@@ -135,7 +135,10 @@ class Edits:
     async def _tell_parts(self, channel: str, thread: str, ts: str) -> None:
         """Have features forget what they keep of a message."""
         for part in self._parts:
-            await part.message_changed(channel, thread, ts)
+            try:
+                await part.message_changed(channel, thread, ts)
+            except Exception:  # the question is withdrawn all the same
+                log.exception("%s did not forget a message", type(part).__name__)
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:
         """Put `sentence` above an answer, and remove the buttons that would ask its question again."""

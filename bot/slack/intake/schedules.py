@@ -169,6 +169,8 @@ class DueSchedules:
                     await self._ask(schedule)
             except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
                 log.warning("Schedule %s was not asked this time: %s", schedule.id, error)
+            except Exception:  # a bug of a feature ends neither other schedules nor the bot
+                log.exception("Schedule %s was not asked this time", schedule.id)
 
     async def _ask(self, schedule: Schedule) -> None:
         try:

@@ -150,7 +150,7 @@ def test_a_table_in_any_dialect_is_read_as_it_was_written(
     writer.writerows(rows)
     text = out.getvalue()
     if has_blanks:
-        text = re.sub(rf'"{re.escape(delimiter)}(?=["0-9])', f'"{delimiter} ', text)
+        text = re.sub(rf'(?<!")"{re.escape(delimiter)}(?=["0-9])', f'"{delimiter} ', text)
     folder = tmp_path_factory.mktemp("dialects")
     sheet = read_delimited(text.encode(), "data.csv", folder / "0.parquet")
     with connect() as connection:
