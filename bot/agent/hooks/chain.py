@@ -155,9 +155,9 @@ class Hooks:
         """Return what is added to the output; a text is added alone. Runs in the call's own task."""
         return ""
 
-    def memory(self) -> dict[str, Any]:
-        """Return what the hook must remember (JSON), which goes into every save point; {} for
-        nothing, and before `on_run_start`."""
+    def memory(self, state: LoopState) -> dict[str, Any]:
+        """Return what the hook must remember (JSON), which is saved with `state`: at each save point,
+        and at the end of the run. {} for nothing, and before `on_run_start`."""
         return {}
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
@@ -210,9 +210,14 @@ class ToolCheck(Hooks):
 
 @dataclass(frozen=True, slots=True)
 class HookChain:
-    """Several hooks as one."""
+    """Several hooks as one. Raises ValueError for two whose memory has the same name."""
 
     hooks: tuple[Hooks, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [hook.name for hook in self.hooks if hook.name]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"two hooks have one name: {', '.join(sorted(twice))}")
 
     async def on_run_start(self, state: LoopState) -> None:
         for hook in self.hooks:
@@ -320,9 +325,10 @@ class HookChain:
                 texts.append(addition)
         return "\n".join(texts), unlinked
 
-    def memory(self) -> dict[str, Any]:
-        """Return what the hooks must remember, by their names."""
-        return {hook.name: kept for hook in self.hooks if (kept := hook.memory())}
+    def memory(self, state: LoopState) -> dict[str, Any]:
+        """Return what the hooks must remember with `state`, by their names."""
+        memories = {hook.name: hook.memory(state) for hook in self.hooks}
+        return {name: memory for name, memory in memories.items() if memory}
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
         for hook in self.hooks:

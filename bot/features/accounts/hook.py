@@ -136,7 +136,7 @@ class AccountHook(Hooks):
         self._missing |= accounts_missing(state)
 
     @override
-    def memory(self) -> dict[str, Any]:
+    def memory(self, state: LoopState) -> dict[str, Any]:
         memory = {USED: dict(self._used), MISSING: dict(self._missing)}
         return {name: servers for name, servers in memory.items() if servers}
 

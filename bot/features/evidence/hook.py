@@ -37,7 +37,7 @@ class EvidenceHook(Hooks):
         self._evidence.filling.filled = filled_in(state)
 
     @override
-    def memory(self) -> dict[str, Any]:
+    def memory(self, state: LoopState) -> dict[str, Any]:
         filled = self._evidence.filling.filled
         sent_back = self._evidence.sent_back
         memory: dict[str, Any] = {"sent_back": sent_back} if sent_back else {}
@@ -63,7 +63,7 @@ class EvidenceHook(Hooks):
         if state.closing or self._evidence.sent_back:
             return Go(corrected)
         self._evidence.sent_back = len(faults.sentences)
-        return Block(_objection(faults), memory=self.memory(), best=corrected)
+        return Block(_objection(faults), memory=self.memory(state), best=corrected)
 
 
 def filled_in(state: LoopState) -> list[Filling]:

@@ -165,9 +165,11 @@ class EgressGuard(Hooks):
             self._replay_history(await self._history())
 
     @override
-    def memory(self) -> dict[str, Any]:
+    def memory(self, state: LoopState) -> dict[str, Any]:
         if not self._is_begun:
             return {}
+        # Also of the response that ends the run: the next one may not be offered these tools.
+        self._note_acquired(state)
         asked = {user: [*texts] for user, texts in self._earlier_questions.items()}
         for each in self._asked():
             texts = asked.setdefault(each.user, [])
@@ -185,11 +187,7 @@ class EgressGuard(Hooks):
 
     @override
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
-        """Note the tools that the model has acquired: it reads the words of their servers, or what they
-        say of their data."""
-        for tool in filter(None, map(self._tool_of, state.acquired)):
-            if tool.is_of_server or tool.on_acquired:
-                self._note_exposure(tool)
+        self._note_acquired(state)  # a sub-agent begins with tools that it was given
         return ()
 
     @override
@@ -219,6 +217,13 @@ class EgressGuard(Hooks):
             return Addition()
         is_made = self._repeats_arguments(tool, arguments)
         return Addition(unlinked=frozenset(filter(is_made, result.addresses)))
+
+    def _note_acquired(self, state: LoopState) -> None:
+        """Note the tools that the model has acquired: it reads the words of their servers, or what they
+        say of their data."""
+        for tool in filter(None, map(self._tool_of, state.acquired)):
+            if tool.is_of_server or tool.on_acquired:
+                self._note_exposure(tool)
 
     def _note_exposure(self, tool: Tool) -> None:
         if not tool.is_public:
