@@ -377,9 +377,12 @@ class _SpendingModel:
             if spent is None:
                 spent = spending.estimate(call, output_bytes)
                 ended = replace(ended, estimated=spent)
-            spending.tell(replace(ended, seconds=clock() - began))
-            if not is_settled:
-                await _settle_briefly(spending.settle(hold, spent))
+            seconds = clock() - began
+            try:
+                if not is_settled:
+                    await _settle_briefly(spending.settle(hold, spent))
+            finally:
+                spending.tell(replace(ended, seconds=seconds))
 
 
 async def _settle_briefly(settling: Awaitable[None]) -> None:
