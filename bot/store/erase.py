@@ -270,7 +270,21 @@ class Erasure:
             case "zset":
                 members = await self._redis.call("ZRANGE", key, 0, -1)
                 command, gone = "ZREM", [each for each in members if names(each)]
-            case _:  # lists belong to threads
+            case "list":  # of a feature: those of the bot belong to threads
+                items = set(await self._redis.call("LRANGE", key, 0, -1))
+                gone = [item for item in items if names(item)]
+                for item in gone:
+                    await self._redis.call("LREM", key, 0, item)
+                return bool(gone)
+            case "stream":
+                entries = await self._redis.call("XRANGE", key, "-", "+")
+                command = "XDEL"
+                gone = [
+                    entry_id
+                    for entry_id, fields in entries
+                    if any(names(part) for pair in fields.items() for part in pair)
+                ]
+            case _:  # gone meanwhile
                 return False
         if gone:
             await self._redis.call(command, *([] if command == "DEL" else [key]), *gone)

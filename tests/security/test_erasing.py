@@ -388,3 +388,32 @@ async def test_what_people_made_for_later_outlasts_the_retention_of_settings(red
     assert len(terms) == 4
     assert min(terms.values()) > 100 * day
     assert min(term for key, term in terms.items() if "messages" not in key) > year
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("SET", ()),
+        ("HSET", ("1",)),
+        ("SADD", ()),
+        ("ZADD", (1,)),
+        ("RPUSH", ()),
+        ("XADD", ("*", "entry")),
+    ],
+)
+async def test_a_person_is_erased_from_every_kind_of_value_of_a_feature(
+    redis_url: str, command: str, more: tuple[object, ...]
+) -> None:
+    """docs/features.md: if their id is in an entry. What others said stays."""
+    async with open_stores(redis_url) as stores:
+        redis = stores.redis
+        keys = [redis.key("house-style", "T1", name) for name in ("log", "other")]
+        for key, person in zip(keys, (ADA, BEN), strict=True):
+            await redis.call(command, key, *more, f'{{"user":"{person}","text":"private"}}')
+            await redis.call("EXPIRE", key, 60)
+        await stores.erasure.person(ADA)
+        first, second = keys
+        length = await redis.call("XLEN", first) if command == "XADD" else 0
+        assert command == "XADD" or not await redis.call("EXISTS", first)
+        assert not length
+        assert await redis.call("EXISTS", second)
