@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypedDict
 
 from bot.app.feature_packages import features_of_packages
 from bot.app.tool_loading import is_tool_name, tool_catalogue
+from bot.core.errors import ConfigurationError
 from bot.features import Feature, ServiceDeps
 from bot.features.accounts.feature import accounts
 from bot.features.commands.feature import commands
@@ -32,7 +33,7 @@ from bot.settings.checks import unpriced_models
 from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
-from bot.store.families import Families
+from bot.store.families import OWN, Families
 
 
 class McpDoors(TypedDict):
@@ -46,11 +47,13 @@ def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequenc
     """List the features: our own, then those of installed packages.
 
     Buttons under an answer and sections of the Home tab stand in this order. The first completes a
-    run last, and sees what the others found. Raises ToolDefinitionError for a package with a
-    mistake, and ConfigurationError for a wrong table in bot.toml. `run_case` runs the evaluation
-    cases that admins try.
+    run last, and sees what the others found. `run_case` runs the evaluation cases that admins try.
+    Raises ToolDefinitionError for a package with a mistake, and ConfigurationError for a wrong table
+    in bot.toml or a name that is taken.
     """
-    return (*own_features(settings, run_case), *features_of_packages(settings))
+    features = (*own_features(settings, run_case), *features_of_packages(settings))
+    check_names(features)
+    return features
 
 
 def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[Feature, ...]:
@@ -99,6 +102,28 @@ def check_features(features: Sequence[Feature]) -> None:
     for feature in features:
         if feature.check:
             feature.check()
+
+
+def check_names(features: Sequence[Feature]) -> None:
+    """Raise ConfigurationError when two features, or one and the bot, use a name that only one can
+    have."""
+    owners = dict.fromkeys((("family of keys", family.name) for family in OWN), "the bot")
+    for feature in features:
+        for name in _exclusive_names(feature):
+            other = owners.setdefault(name, feature.name)
+            if other != feature.name:
+                kind, text = name
+                raise ConfigurationError(
+                    f"Feature {feature.name}: {other} has the {kind} {text!r} already; "
+                    "give it a name of its own, or remove one of the two."
+                )
+
+
+def _exclusive_names(feature: Feature) -> Iterator[tuple[str, str]]:
+    """Yield what only one feature can have: kind and name."""
+    yield from (("family of keys", family.name) for family in feature.stored)
+    yield from (("service", service.__name__) for service in feature.services)
+    yield from (("button", button.action) for button in feature.buttons)
 
 
 def mcp_doors(features: Sequence[Feature], pins: Pins, stores: Stores | None = None) -> McpDoors:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 
@@ -60,9 +60,6 @@ from bot.telemetry.event_loop import EventLoopWatchdog
 from bot.text.translation import load_catalogue, reader
 from bot.toolkit import Canvases, Directory
 from bot.toolkit.tool import Services
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger(__name__)
 

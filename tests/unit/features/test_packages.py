@@ -36,7 +36,7 @@ OF_OURS = {"surfaces", "sealed", "personal_servers", "server_questions"}
 """Fields for what only one of our own features does."""
 
 GREETING = """
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from bot.features import Feature
 
 class Greeting(BaseModel):
@@ -44,6 +44,13 @@ class Greeting(BaseModel):
 
 def greeting(settings: Greeting) -> Feature:
     return Feature(settings.word)
+
+class Reserved(BaseModel):
+    begin: int = Field(alias="from")
+
+def reserved(settings: Reserved) -> Feature:
+    assert settings.begin == 9
+    return Feature("greeting")
 
 def nothing() -> Feature:
     return None
@@ -81,6 +88,11 @@ def names(table: Mapping[str, Any] | None = None, name: str = "greeting") -> lis
 def test_a_feature_of_a_package_has_its_settings_and_comes_last(place: Path) -> None:
     install(place, "greeting_of_test:greeting")
     assert names({"word": "greeting"})[-1] == "greeting"
+
+
+def test_a_setting_may_have_a_name_that_python_reserves(place: Path) -> None:
+    install(place, "greeting_of_test:reserved")
+    assert names({"from": 9})[-1] == "greeting"
 
 
 @pytest.mark.parametrize(
