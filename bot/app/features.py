@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TypedDict
 
 from bot.app.feature_packages import features_of_packages
 from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.core.errors import ConfigurationError
-from bot.features import Feature, ServiceDeps
+from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.accounts.feature import accounts
 from bot.features.commands.feature import commands
 from bot.features.effort.feature import effort
@@ -26,7 +25,7 @@ from bot.features.sharing.feature import sharing
 from bot.features.shortcuts.feature import shortcuts
 from bot.features.workflow_step.feature import workflow_step
 from bot.mcp import McpServers, Pins
-from bot.mcp.doors import PersonalServers, ServerQuestions
+from bot.mcp.doors import McpDoors
 from bot.runs.trials import RunCase
 from bot.settings import Settings
 from bot.settings.checks import unpriced_models
@@ -34,13 +33,6 @@ from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 from bot.store.families import OWN, Families
-
-
-class McpDoors(TypedDict):
-    """What features add to MCP servers."""
-
-    personal: PersonalServers | None
-    questions: ServerQuestions | None
 
 
 def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequence[Feature]:
@@ -97,11 +89,15 @@ def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:
     )
 
 
+def operator_parts(features: Sequence[Feature]) -> list[OperatorPart]:
+    """Return what features add for operators."""
+    return [feature.operator_part for feature in features if feature.operator_part]
+
+
 def check_features(features: Sequence[Feature]) -> None:
     """Raise ConfigurationError when a setting is missing that a feature needs."""
-    for feature in features:
-        if feature.check:
-            feature.check()
+    for part in operator_parts(features):
+        part.check()
 
 
 def check_names(features: Sequence[Feature]) -> None:
@@ -128,13 +124,11 @@ def _exclusive_names(feature: Feature) -> Iterator[tuple[str, str]]:
 
 def mcp_doors(features: Sequence[Feature], pins: Pins, stores: Stores | None = None) -> McpDoors:
     """Return what features add to MCP servers; without `stores` these are only looked at."""
-    personal = (each.personal_servers for each in features if each.personal_servers)
-    questions = (each.server_questions for each in features if each.server_questions)
-    personal_servers = next(personal, None)
-    return {
-        "personal": personal_servers(pins, stores) if personal_servers else None,
-        "questions": next(questions, None),
-    }
+    doors = McpDoors()
+    for feature in features:
+        if feature.mcp_doors:
+            doors |= feature.mcp_doors(pins, stores)
+    return doors
 
 
 def wait_kinds(features: Sequence[Feature], deps: ServiceDeps) -> dict[str, WaitKind]:

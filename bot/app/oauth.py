@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from bot.app.features import operator_parts
 from bot.app.run_setup import response_deleter
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
@@ -72,9 +73,8 @@ async def reseal(settings: Settings, stores: Stores, features: Sequence[Feature]
     await stores.audit.reseal()
     if settings.slack_client_id:
         await install_store(settings, stores).reseal()
-    for feature in features:
-        if feature.sealed:
-            await feature.sealed.reseal(stores)
+    for part in operator_parts(features):
+        await part.reseal(stores)
 
 
 @asynccontextmanager
@@ -128,9 +128,8 @@ def oauth_app(
     app, tokens = InstallableApp(keys, client), Tokens(installs, keys, client)
 
     async def forget(team: str) -> None:
-        for feature in features:
-            if feature.ending:  # first: erasing deletes what is needed for it
-                await feature.ending.end_workspace(stores, team)
+        for part in operator_parts(features):  # first: erasing deletes what is needed for it
+            await part.end_workspace(stores, team)
         await _forget(settings, stores, team)
 
     return OAuthApp(

@@ -14,7 +14,13 @@ from typing import Any
 
 import aiohttp
 
-from bot.app.features import all_features, answer_buttons, check_features, wait_kinds
+from bot.app.features import (
+    all_features,
+    answer_buttons,
+    check_features,
+    operator_parts,
+    wait_kinds,
+)
 from bot.app.http_server import process_status
 from bot.app.oauth import OAuthApp, announcing_keys, oauth_app, token_box
 from bot.app.run_setup import (
@@ -120,8 +126,8 @@ async def bot(
                 pages=[route for feature in features for route in feature.pages],
             )
         )
-        for feature in features:
-            process.metrics.include(feature.metrics)
+        for part in operator_parts(features):
+            process.metrics.include(part.metrics)
         watchdog = EventLoopWatchdog(process.metrics.loop_lag)
         process.health.needs("event_loop", watchdog.keeps_up)
         call_counter = process.metrics.slack_calls(settings.slack_api_url)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
-from bot.app.features import all_features, mcp_doors
+from bot.app.features import all_features, mcp_doors, operator_parts
 from bot.app.run_setup import budget_policy, redis_and_stores, response_deleter, with_running_redis
 from bot.cli.start import running_devs
 from bot.core.audit import AuditEntry
@@ -52,11 +52,7 @@ async def usage_lines(settings: Settings) -> list[str]:
         policy = budget_policy(settings, stores)
         uses = await policy.of_all()
         pause = await policy.paused()
-        others = [
-            await feature.usage_lines(stores)
-            for feature in all_features(settings)
-            if feature.usage_lines
-        ]
+        others = [await part.usage_lines(stores) for part in operator_parts(all_features(settings))]
     rows = [("budget", "of", "spent")]
     for each in uses:
         share = f" ({each.share:.0%})" if each.shares else ""
@@ -239,8 +235,8 @@ async def erase_lines(
 
 async def _end_elsewhere(settings: Settings, stores: Stores, user: str) -> list[str]:
     """End what features hold of a person elsewhere. Return lines about it."""
-    ending = [feature.ending for feature in all_features(settings) if feature.ending]
-    return [line for each in ending for line in await each.end_person(stores, user)]
+    parts = operator_parts(all_features(settings))
+    return [line for part in parts for line in await part.end_person(stores, user)]
 
 
 async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Erased:

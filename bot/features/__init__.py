@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # settings import the settings of a room, and nothing that these import
     from contextlib import AbstractAsyncContextManager
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
 
     from bot.core.check import Check
     from bot.core.request import Entry
-    from bot.mcp.doors import PersonalServers, ServerQuestions
+    from bot.mcp.doors import McpDoors
     from bot.mcp.pins import Pins
     from bot.runs.policy.access import Policy
     from bot.runs.queue.engine import Handle
@@ -47,8 +47,8 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     """Returns what listens to the runs of a workspace."""
     SurfaceFor = Callable[[Slack, WaitKinds], OpenSurface]
     """Makes what opens the surface of a run in a workspace."""
-    ChecksFor = Callable[[Stores | None], Awaitable[Sequence[Check]]]
-    """Makes the lines of a feature in `bot doctor`; the stores are missing without a Redis."""
+    McpDoorsFor = Callable[[Pins, Stores | None], McpDoors]
+    """Returns what a feature adds to MCP servers; without stores they can only be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +81,41 @@ class IntakeDeps:
     parts_in: Callable[[str], Awaitable[Sequence[SlackPart]]]
 
 
-class Ending(Protocol):
-    """What a feature ends outside the stores before somebody's data are erased there."""
+class OperatorPart:
+    """What a feature adds for operators. Override what is needed: every method does nothing.
 
-    async def end_person(self, stores: Stores, user: str) -> list[str]:
-        """End what is of a person. Return what the operator is told; a line that begins with ! says
-        what is left."""
+    - `metrics`: made with `registry=None`.
+    - `sealed`: a word for what the feature stores encrypted, "" for nothing.
+    """
+
+    metrics: tuple[Collector, ...] = ()
+    sealed: str = ""
+
+    def check(self) -> None:
+        """Raise ConfigurationError where a setting is missing, before a process opens anything."""
+
+    async def checks(self, stores: Stores | None) -> Sequence[Check]:
+        """Return the lines of `bot doctor`; the stores are missing without a Redis."""
+        return ()
+
+    async def usage_lines(self, stores: Stores) -> Sequence[str]:
+        """Return the lines of `bot usage`."""
+        return ()
+
+    async def end_person(self, stores: Stores, user: str) -> Sequence[str]:
+        """End what is elsewhere of a person, before it is erased here. Return what the operator is
+        told; a line that begins with ! says what is left."""
+        return ()
 
     async def end_workspace(self, stores: Stores, team: str) -> None:
-        """End what is of a workspace that has removed the bot."""
-
-
-class Sealed(Protocol):
-    """What a feature stores encrypted; `sealed` is a word for it."""
-
-    sealed: str
+        """End what is elsewhere of a workspace that has removed the bot, before it is erased here."""
 
     async def reseal(self, stores: Stores) -> None:
         """Encrypt everything with the first key, so that the others can be retired."""
 
     async def on_old_keys(self, stores: Stores) -> Sequence[str]:
         """Return the names of what is not encrypted with the first key."""
+        return ()
 
 
 ServiceFor = Callable[[ServiceDeps], object | None]
@@ -121,20 +135,14 @@ class Feature:
     - `buttons`: its buttons under answers.
     - `waits`: the kinds of what its hooks wait for people to decide: their cards, and what a terminal
       asks. The names are stored.
-    - `check`: raises ConfigurationError where a setting is missing that it needs.
+    - `operator_part`: what it adds for operators: checks, metrics, what ends when data are erased.
     - `process`, `intake`: contexts in which each process of the bot runs, and each that listens.
     - `pages`: its HTTP routes, on the port of the public address.
-    - `ending`: what it ends before data are erased.
-    - `checks`, `usage_lines`: its lines in `bot doctor` and in `bot usage`.
-    - `metrics`: its metrics, made with `registry=None`.
 
     These are for what one of our own features does:
 
     - `surfaces`: where it shows runs of requests that come in by it, by their `entry`.
-    - `sealed`: what it stores encrypted.
-    - `personal_servers`: reaches MCP servers at which each person has an account; without stores they
-      can only be looked at.
-    - `server_questions`: puts questions of MCP servers to people.
+    - `mcp_doors`: what it adds to MCP servers: each person's account there, questions to people.
     """
 
     name: str
@@ -146,15 +154,9 @@ class Feature:
     slack_part: SlackPartFor | None = None
     buttons: tuple[AnswerButton, ...] = ()
     waits: Callable[[ServiceDeps], Mapping[str, WaitKind]] | None = None
-    check: Callable[[], None] | None = None
+    operator_part: OperatorPart | None = None
     process: Callable[[ProcessDeps], AbstractAsyncContextManager[None]] | None = None
     intake: Callable[[IntakeDeps], AbstractAsyncContextManager[None]] | None = None
     pages: Sequence[RouteDef] = ()
-    ending: Ending | None = None
-    checks: ChecksFor | None = None
-    usage_lines: Callable[[Stores], Awaitable[Sequence[str]]] | None = None
-    metrics: tuple[Collector, ...] = ()
     surfaces: Mapping[Entry, SurfaceFor] = field(default_factory=lambda: MappingProxyType({}))
-    sealed: Sealed | None = None
-    personal_servers: Callable[[Pins, Stores | None], PersonalServers] | None = None
-    server_questions: ServerQuestions | None = None
+    mcp_doors: McpDoorsFor | None = None

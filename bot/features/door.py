@@ -8,7 +8,7 @@ from bot.core.check import Check, ok, problem, warning
 from bot.core.errors import NotPermitted, ToolError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.features import Feature, ServiceDeps
+from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 from bot.slack.intake.press import Press
@@ -28,6 +28,7 @@ __all__ = [
     "Hooks",
     "LoopState",
     "NotPermitted",
+    "OperatorPart",
     "Outcome",
     "Press",
     "Prevent",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from bot.mcp.pins import ToolFacts
 
@@ -149,3 +149,10 @@ class ServerQuestions(Protocol):
 
     def asked_in(self, error: MCPError) -> InputRequiredResult | None:
         """Return the questions in an error of a server, None if it has none."""
+
+
+class McpDoors(TypedDict, total=False):
+    """What features add to MCP servers."""
+
+    personal: PersonalServers
+    questions: ServerQuestions

@@ -63,15 +63,12 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
     return Feature(
         "accounts",
         stored=STORED,
-        check=service.check,
+        operator_part=service,
         run_part=run_part,
         slack_part=slack_part,
-        personal_servers=service.personal_servers,
+        mcp_doors=service.mcp_doors,
         process=service.process,
         intake=service.intake,
         pages=service.pages.routes,
-        ending=service,
-        sealed=service,
-        checks=service.checks,
         waits=waits,
     )

@@ -8,10 +8,12 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from bot.core.background import alongside
 from bot.core.check import Check, problem
 from bot.core.errors import ConfigurationError, ToolError
-from bot.features import IntakeDeps, ProcessDeps
+from bot.features import IntakeDeps, OperatorPart, ProcessDeps
 from bot.features.accounts.account import AccountChange, AccountOwner, OnAccountChange, Outcome
 from bot.features.accounts.oauth.addresses import PublicAddress
 from bot.features.accounts.pages import AccountPages
@@ -20,6 +22,7 @@ from bot.features.accounts.slack.people import PeopleAccounts
 from bot.features.accounts.slack.sign_in import SlackSignIn
 from bot.features.accounts.store import AccountStore
 from bot.mcp import McpServer, McpServers, Pins
+from bot.mcp.doors import McpDoors
 from bot.runs.policy.access import Policy
 from bot.slack.edge.workspaces import OneWorkspace, Slack, Workspaces
 from bot.slack.intake.access_gate import may_administer
@@ -30,14 +33,13 @@ from bot.text.redaction import redact_setting
 
 if TYPE_CHECKING:  # these load the SDK: half a second
     from bot.features.accounts.accounts import Accounts, MayPin
-    from bot.features.accounts.connections import AccountServers
 
 log = logging.getLogger(__name__)
 
 _LIST_SECONDS = 20.0  # for the tools of a server to be listed; the owner waits for the answer
 
 
-class AccountService:
+class AccountService(OperatorPart):
     """The accounts of people at the `servers` with `account = "person"`.
 
     `keys` encrypt their tokens, and browsers come back to `public_url`; both are None if they are
@@ -55,6 +57,7 @@ class AccountService:
         self._public_url = public_url
         self._opened: tuple[Stores, Accounts] | None = None
 
+    @override
     def check(self) -> None:
         """Raise ConfigurationError when people cannot connect their accounts to a server."""
         for name in self.servers:
@@ -70,6 +73,7 @@ class AccountService:
                     "http://127.0.0.1:PORT while you try the bot on your machine."
                 )
 
+    @override
     async def checks(self, _stores: Stores | None) -> Sequence[Check]:
         """Return the lines of `bot doctor`."""
         try:
@@ -110,11 +114,12 @@ class AccountService:
         owners, record = self.store(stores).owners, stores.audit.append
         return PeopleAccounts(slack, self.accounts(stores), owners, record)
 
-    def personal_servers(self, pins: Pins, stores: Stores | None) -> AccountServers:
+    def mcp_doors(self, pins: Pins, stores: Stores | None) -> McpDoors:
         """Return the servers as `bot.mcp` reaches them; without `stores` they are only looked at."""
         from bot.features.accounts.connections import AccountServers
 
-        return AccountServers(self.servers, pins, self.accounts(stores) if stores else None)
+        accounts = self.accounts(stores) if stores else None
+        return {"personal": AccountServers(self.servers, pins, accounts)}
 
     @asynccontextmanager
     async def process(self, deps: ProcessDeps) -> AsyncGenerator[None]:
@@ -180,14 +185,17 @@ class AccountService:
             await accounts.outbox.stop()
             await servers.close()
 
+    @override
     async def reseal(self, stores: Stores) -> None:
         """Encrypt all accounts with the first key."""
         await self.store(stores).reseal()
 
+    @override
     async def on_old_keys(self, stores: Stores) -> Sequence[str]:
         """Return the names of what is not encrypted with the first key."""
         return await self.store(stores).on_old_keys()
 
+    @override
     async def end_person(self, stores: Stores, user: str) -> list[str]:
         """Delete and revoke the accounts of a person in all workspaces. Return what the operator is
         told.
@@ -216,6 +224,7 @@ class AccountService:
             )
         return lines
 
+    @override
     async def end_workspace(self, stores: Stores, team: str) -> None:
         """Delete the accounts of everybody in a workspace; their tokens are revoked later."""
         await self.accounts(stores).ending.erase_team(team)

@@ -8,7 +8,7 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features import Feature
 from bot.features.evidence import words
-from bot.features.evidence.figures import FindingsMetric, figure_lines
+from bot.features.evidence.figures import FiguresForOperators, FindingsMetric
 from bot.features.evidence.listeners import EvidenceListeners
 from bot.features.evidence.modal import SHOW
 from bot.features.evidence.run_part import EvidencePart
@@ -24,8 +24,7 @@ def evidence(settings: EvidenceSettings) -> Feature:
         run_part=partial(EvidencePart, settings, metric),
         slack_part=EvidenceListeners.of,
         buttons=(SHOW_EVIDENCE,),
-        usage_lines=figure_lines,
-        metrics=(metric.counter,),
+        operator_part=FiguresForOperators(metric),
     )
 
 

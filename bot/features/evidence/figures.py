@@ -9,9 +9,11 @@ from collections import OrderedDict, defaultdict
 from datetime import UTC, datetime
 
 from prometheus_client import Counter
+from typing_extensions import override
 
 from bot.core.findings import FigureCounts, counted_as
 from bot.core.outcome import Outcome
+from bot.features import OperatorPart
 from bot.store import Stores
 from bot.store.connection import Connection
 from bot.store.values import Command
@@ -20,22 +22,29 @@ _SECONDS = 62 * 86_400
 _MOST_REMEMBERED = 10_000  # ended runs, so that none is counted twice
 
 
-async def figure_lines(stores: Stores) -> list[str]:
-    """Return a table of where the figures in answers of this month come from; [] without any."""
-    figures = await FigureStore(stores.redis).of_month(datetime.now(UTC))
-    if not figures:
-        return []
-    heads = ("filled in", "found", "worked out", "not found", "sent back")
-    lines = [
-        "",
-        f"{'figures this month, by model':<28} {' '.join(f'{each:>12}' for each in heads)}",
-    ]
-    for model, counts in sorted(figures.items()):
-        shares = (counts.filled_in, counts.found, counts.worked_out, counts.not_found)
-        cells = [f"{count:,} {count / max(counts.total, 1):>4.0%}" for count in shares]
-        cells.append(f"{counts.sent_back:,}")
-        lines.append(f"{model:<28} {' '.join(f'{cell:>12}' for cell in cells)}")
-    return lines
+class FiguresForOperators(OperatorPart):
+    """The table of `bot usage`, and the metric of findings."""
+
+    def __init__(self, metric: FindingsMetric) -> None:
+        self.metrics = (metric.counter,)
+
+    @override
+    async def usage_lines(self, stores: Stores) -> list[str]:
+        """Return a table of where the figures in answers of this month come from; [] without any."""
+        figures = await FigureStore(stores.redis).of_month(datetime.now(UTC))
+        if not figures:
+            return []
+        heads = ("filled in", "found", "worked out", "not found", "sent back")
+        lines = [
+            "",
+            f"{'figures this month, by model':<28} {' '.join(f'{head:>12}' for head in heads)}",
+        ]
+        for model, counts in sorted(figures.items()):
+            shares = (counts.filled_in, counts.found, counts.worked_out, counts.not_found)
+            cells = [f"{count:,} {count / max(counts.total, 1):>4.0%}" for count in shares]
+            cells.append(f"{counts.sent_back:,}")
+            lines.append(f"{model:<28} {' '.join(f'{cell:>12}' for cell in cells)}")
+        return lines
 
 
 class FigureStore:

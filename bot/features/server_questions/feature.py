@@ -48,7 +48,7 @@ def server_questions() -> Feature:
         run_part=QuestionsPart,
         slack_part=QuestionListeners,
         waits=lambda _deps: {INPUT: QUESTION},
-        server_questions=AskerQuestions(),
+        mcp_doors=lambda _pins, _stores: {"questions": AskerQuestions()},
     )
 
 

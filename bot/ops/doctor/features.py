@@ -14,7 +14,7 @@ from bot.settings import Settings
 from bot.store import open_stores
 
 if TYPE_CHECKING:
-    from bot.features import ChecksFor
+    from bot.features import OperatorPart
 
 
 def examine_features(settings: Settings) -> dict[str, Awaitable[list[Check]]]:
@@ -24,7 +24,9 @@ def examine_features(settings: Settings) -> dict[str, Awaitable[list[Check]]]:
     except (ToolDefinitionError, ConfigurationError) as error:
         return {"features": _broken(str(error))}
     return {
-        feature.name: _checks(settings, feature.checks) for feature in features if feature.checks
+        feature.name: _checks(settings, feature.operator_part)
+        for feature in features
+        if feature.operator_part
     }
 
 
@@ -32,12 +34,12 @@ async def _broken(text: str) -> list[Check]:
     return [problem("features", text, "correct it: the bot does not start before")]
 
 
-async def _checks(settings: Settings, checks: ChecksFor) -> list[Check]:
+async def _checks(settings: Settings, part: OperatorPart) -> list[Check]:
     """Make the checks of a feature; the check of Redis reports one that cannot be reached."""
     try:
         async with asyncio.timeout(SECONDS), AsyncExitStack() as stack:
             url = settings.redis_url
             stores = await stack.enter_async_context(open_stores(url)) if url else None
-            return list(await checks(stores))
+            return list(await part.checks(stores))
     except (ConfigurationError, StoreError, TimeoutError, ValueError):
         return []

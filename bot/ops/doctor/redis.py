@@ -10,7 +10,7 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from bot.app.features import all_features
+from bot.app.features import all_features, operator_parts
 from bot.app.oauth import install_store
 from bot.core.audit import audit_keys
 from bot.core.check import SECONDS, Check, clock, ok, problem, warning
@@ -180,9 +180,9 @@ async def examine_encryption(settings: Settings) -> list[Check]:
             on_old = {"audit logs": await stores.audit.on_old_keys()}
             if settings.slack_client_id:
                 on_old["installations"] = await install_store(settings, stores).on_old_keys()
-            for feature in all_features(settings):
-                if feature.sealed:
-                    on_old[feature.sealed.sealed] = [*await feature.sealed.on_old_keys(stores)]
+            for part in operator_parts(all_features(settings)):
+                if part.sealed:
+                    on_old[part.sealed] = [*await part.on_old_keys(stores)]
     except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
         return []
     checks = list[Check]()

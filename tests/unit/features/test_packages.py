@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from bot.app.feature_packages import ENTRY_POINTS
-from bot.app.features import all_features
+from bot.app.features import all_features, operator_parts
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.dev.model import Script, finish
 from bot.dev.workspace import ADA
@@ -32,7 +32,7 @@ from tests.unit.test_tool_package import built, install_wheel
 ROOT = Path(__file__).parents[3]
 EXAMPLE, PAGE = ROOT / "docs" / "examples" / "house_style", ROOT / "docs" / "features.md"
 SALES = "C0SALES001"
-OF_OURS = {"surfaces", "sealed", "personal_servers", "server_questions"}
+OF_OURS = {"surfaces", "mcp_doors"}
 """Fields for what only one of our own features does."""
 
 GREETING = """
@@ -184,7 +184,7 @@ async def test_the_example_takes_part_in_a_bot(house_style: Path, redis_url: str
         )
     assert told["text"].splitlines()[0] == "• use, not _utilize_"
     metrics = Metrics()
-    metrics.include(all_features(Settings(_env_file=None))[-1].metrics)
+    metrics.include(operator_parts(all_features(Settings(_env_file=None)))[-1].metrics)
     assert "house_style_sent_back_total 1.0" in metrics.text().decode()
 
 

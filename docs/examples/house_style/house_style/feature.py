@@ -16,6 +16,7 @@ from bot.features.door import (
     Go,
     Hooks,
     LoopState,
+    OperatorPart,
     Press,
     Run,
     RunPart,
@@ -49,8 +50,7 @@ def house_style(settings: HouseStyleSettings) -> Feature:
         run_part=partial(StyleOfRun, settings),
         slack_part=partial(StyleInSlack, settings),
         buttons=(AnswerButton(Text("House style"), SHOW, lambda outcome, _: outcome.run_id),),
-        checks=partial(check, settings),
-        metrics=(SENT_BACK,),
+        operator_part=StyleForOperators(settings),
     )
 
 
@@ -94,9 +94,16 @@ class StyleInSlack(SlackPart):
         return "\n".join(f"• {better}, not _{word}_" for word, better in self._words.items())
 
 
-async def check(settings: HouseStyleSettings, stores: Stores | None) -> Sequence[Check]:
-    """Return the line of `bot doctor`."""
-    if settings.words:
-        return [ok("house style", f"{len(settings.words)} words are replaced")]
-    fix = "set words under [features.house_style] in bot.toml"
-    return [warning("house style", "no words are replaced", fix)]
+class StyleForOperators(OperatorPart):
+    """What the feature adds for operators: a line of `bot doctor`, and a metric."""
+
+    metrics = (SENT_BACK,)
+
+    def __init__(self, settings: HouseStyleSettings) -> None:
+        self._words = settings.words
+
+    async def checks(self, stores: Stores | None) -> Sequence[Check]:
+        if self._words:
+            return [ok("house style", f"{len(self._words)} words are replaced")]
+        fix = "set words under [features.house_style] in bot.toml"
+        return [warning("house style", "no words are replaced", fix)]
