@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Coroutine, Generator
-from contextlib import suppress
 from dataclasses import dataclass
 from inspect import CORO_SUSPENDED, getcoroutinestate
 from types import coroutine
@@ -17,6 +17,7 @@ from bot.core.errors import ModelError
 from bot.core.outcome import RunStatus, StopReason
 from bot.toolkit.progress import shown_progress
 
+log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
@@ -275,11 +276,16 @@ class Emitting:
         raise StopAsyncIteration
 
     async def leave(self) -> None:
-        """End the coroutine where it is; its cleanup may await."""
-        if getcoroutinestate(self._work) == CORO_SUSPENDED:
-            with suppress(_Left):
-                if await _resumed(self._work, _Left()):
-                    raise RuntimeError("the loop emitted an event after it was left")
+        """End the coroutine where it is; its cleanup may await. What that raises or emits is logged:
+        the exception for which the consumer leaves must not be replaced."""
+        try:
+            while getcoroutinestate(self._work) == CORO_SUSPENDED:
+                if event := await _resumed(self._work, _Left()):
+                    log.error("lost by the cleanup of a run: %s", type(event).__name__)
+        except _Left:
+            pass
+        except Exception:
+            log.exception("the cleanup of a run failed")
         self._work.close()
 
 
