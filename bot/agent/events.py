@@ -19,6 +19,7 @@ from bot.toolkit.progress import shown_progress
 
 log = logging.getLogger(__name__)
 
+
 @dataclass(frozen=True, slots=True)
 class RunStarted:
     """The loop has begun; no request has been sent yet."""

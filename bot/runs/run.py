@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncGenerator, Sequence
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -41,9 +42,11 @@ from bot.runs.queue.steering import Change, Steering
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
-from bot.runs.watching import Listener
+from bot.runs.watching import Listener, name_of, optional
 from bot.store import Lease, Phase, RunRecord
 from bot.toolkit import Tool
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -90,6 +93,7 @@ class Run:
     parts: tuple[RunPart, ...] = field(init=False)
     model: Model = field(init=False)
     toolbox: Toolbox = field(init=False)
+    _hearing: tuple[Listener, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         deps, stores = self.deps, self.deps.stores
@@ -123,7 +127,8 @@ class Run:
         except Exception as error:  # noqa: BLE001 - a feature may be anybody's
             self.parts, self.broken = (), error
         self.narrator = Narrator(self.request, self.run_id, self.saved)
-        self.listeners = (self.narrator, self.audit, *self.listeners, *self.parts)
+        self.listeners = (self.narrator, *self.listeners, *self.parts)
+        self._hearing = self.listeners
 
     @classmethod
     async def load(
@@ -163,7 +168,7 @@ class Run:
             record=RunRecord(run_id, request.id, request.thread_key, Phase.RUNNING),
             channel=channel,
             models=deps.models.models(""),
-            listeners=deps.listeners_to(request),
+            listeners=(*deps.observed(request), *deps.listeners_to(request)),
         )
 
     @property
@@ -179,9 +184,18 @@ class Run:
 
     async def tell(self, event: Event) -> None:
         """Let the listeners hear an event, and show it."""
-        for listener in self.listeners:
-            listener.on_event(event)
+        self.audit.on_event(event)  # what cannot be audited ends the run
+        self.hear(lambda listener: listener.on_event(event))
         await self.surface.show(event)
+
+    def hear(self, tell: Callable[[Listener], None]) -> None:
+        """Let each listener hear something, but those that have raised before."""
+        for listener in self._hearing:
+            try:
+                tell(listener)
+            except Exception:
+                self._hearing = tuple(each for each in self._hearing if each is not listener)
+                log.exception("%s failed, and hears no more of its run", name_of(listener))
 
     @asynccontextmanager
     async def stoppable(self) -> AsyncGenerator[None]:
@@ -321,8 +335,11 @@ class Run:
         return self.toolbox.catalogue.get(name)
 
     def _trace_report(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> Reported:
-        traced = (part.trace_report(report, conversation) for part in self.parts)
-        return next(filter(None, traced), Reported(report))
+        for part in self.parts:
+            with optional(part, "trace_report"):
+                if traced := part.trace_report(report, conversation):
+                    return traced
+        return Reported(report)
 
 
 async def _models(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -23,7 +24,7 @@ from bot.runs.policy.estimates import CallEstimates
 from bot.runs.run_parts import RunPartFor
 from bot.runs.settings import DirectSettings
 from bot.runs.surface import EndedBy, OpenSurface, PostedMessages, Surface, never_ended
-from bot.runs.watching import Listener, ListenerFor, Observer
+from bot.runs.watching import Listener, ListenerFor, ObservedRun, Observer
 from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -32,6 +33,7 @@ from bot.toolkit.tool import Services, Tool
 if TYPE_CHECKING:
     from bot.runs.run import Run
 
+log = logging.getLogger(__name__)
 
 _MOST = 16
 """Catalogues in the cache: one for each list of allowed tools that is in use."""
@@ -154,7 +156,16 @@ class RunDeps:
         conversation = self.frontend.conversation
         return RunLoader(self.stores, conversation, self.images, self.direct)
 
+    def observed(self, request: Request) -> tuple[ObservedRun, ...]:
+        """Return what the observers of the process make of a run."""
+        return tuple(observer.listener(request) for observer in self.observers)
+
     def listeners_to(self, request: Request) -> tuple[Listener, ...]:
-        """Return new listeners to a run, besides its log, its audit trail and the parts of features."""
-        made = [observer.listener(request) for observer in self.observers]
-        return (*made, *(listener_for(request) for listener_for in self.frontend.listeners))
+        """Return the listeners of features to a run; without those that cannot be made."""
+        made = list[Listener]()
+        for listener_for in self.frontend.listeners:
+            try:
+                made.append(listener_for(request))
+            except Exception:
+                log.exception("a run has no listener of %r", listener_for)
+        return tuple(made)

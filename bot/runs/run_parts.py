@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 class RunPart(Listener):
     """What a feature adds to one run: its hooks, if it has any, and the methods that it overrides.
 
-    It listens to the run as any listener. Every method does nothing, and must not raise. What a
-    part keeps is lost when another worker resumes the run: it follows again from what `begin` is
-    given, and from the memory of its hooks. An `asking` hook may ask people before a call: it comes
-    after all that forbid calls, and before approvals. Its `asker` asks for what calls turn out to
-    need. `instructions` are added to those of every call of the model; the same text for every run
+    It listens to the run as any listener. If a part cannot be made, or its `begin` or a hook raises,
+    the run fails with a sentence, as no call may miss a hook. If another method raises, the run goes
+    on without what it would have added.
+
+    What a part keeps is lost when another worker resumes the run: it follows again from what `begin`
+    is given, and from the memory of its hooks. An `asking` hook may ask people before a call: it
+    comes after all that forbid calls, and before approvals. Its `asker` asks for what calls turn out
+    to need. `instructions` are added to those of every call of the model; the same text for every run
     keeps them cached.
     """
 
@@ -37,7 +40,7 @@ class RunPart(Listener):
 
     async def opening(self) -> Sequence[Item]:
         """Return what the model is told with the first request of a conversation. What others may
-        have written is in a `data_message`. This may raise StoreUnavailable."""
+        have written is in a `data_message`."""
         return ()
 
     def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:
@@ -57,7 +60,8 @@ class RunPart(Listener):
         return outcome
 
     def saving(self, outcome: Outcome) -> Sequence[Command]:
-        """Return commands for Redis that are carried out with the saving of the outcome, once."""
+        """Return commands for Redis that are carried out with the saving of the outcome, once. One that
+        Redis refuses is logged."""
         return ()
 
 

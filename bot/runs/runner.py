@@ -47,8 +47,9 @@ from bot.runs.results.result_markdown import result_text
 from bot.runs.run import Run, decoded
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
+from bot.runs.watching import END_SECONDS, name_of, optional
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
-from bot.store.values import Command
+from bot.store.values import Command, sendable
 from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
@@ -126,9 +127,10 @@ class Runner:
         if revises and _is_new(record) and not await post.message():
             request = await refresh_edit(self._stores, request)
             await self._take_over(request, post)
-        listeners = self.deps.listeners_to(request)
+        observed = self.deps.observed(request)
+        listeners = (*observed, *self.deps.listeners_to(request))
         with ExitStack() as running:
-            for listener in listeners:
+            for listener in observed:
                 running.enter_context(listener.running())
             async with self.deps.frontend.surface(request, post) as surface:
                 run = await Run.load(self.deps, request, record, lease, surface, listeners)
@@ -262,7 +264,8 @@ class Runner:
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
         waiting = await self._stores.mailbox.get_many(joined)
         failpoint("run-finishing")
-        await self._stores.runs.finish(
+        of_parts = [] if outcome.silent else _commands_of(parts, outcome)
+        failures = await self._stores.runs.finish(
             outcome.run_id,
             outcome,
             after,
@@ -272,22 +275,19 @@ class Runner:
             entries=entries,
             progress_of=request.id,
             on_record=on_record,
-            also=[] if outcome.silent else self._also(request, outcome, parts),
+            also=[] if outcome.silent else self._remembering(request, outcome),
+            may_fail=[command for _, command in of_parts],
         )
         failpoint("run-finished")
+        for (part, command), failure in zip(of_parts, failures, strict=True):
+            if failure:
+                log.error("%s of %s failed: %s", command[0], name_of(part), failure)
 
-    def _also(self, request: Request, outcome: Outcome, parts: Sequence[RunPart]) -> list[Command]:
-        """Return the commands of features, and those after which the next direct message knows this
-        exchange."""
-        also = list[Command]()
-        for part in parts:
-            try:
-                also += part.saving(outcome)
-            except Exception:  # the answer is saved without what the feature counts
-                log.exception("%s saved nothing of a run", type(part).__name__)
+    def _remembering(self, request: Request, outcome: Outcome) -> list[Command]:
+        """Return the commands after which the next direct message knows this exchange."""
         if not self.deps.direct.remembers(request):
-            return also
-        return [*also, *self._stores.direct.remembering(request, outcome.run_id)]
+            return []
+        return self._stores.direct.remembering(request, outcome.run_id)
 
     async def _silenced_if_withdrawn(self, run: Run, outcome: Outcome) -> Outcome:
         """Return a decided outcome, made silent and saved again if its question was deleted since."""
@@ -347,7 +347,8 @@ class Runner:
             artifacts = self.deps.toolbox.artifacts
             outcome = await outcome_of(ended, context, artifacts, run.steering.joined)
         for part in reversed(run.parts):
-            outcome = part.complete(outcome, ended)
+            with optional(part, "complete"):
+                outcome = Outcome.model_validate(part.complete(outcome, ended))
         outcome = await run.spending.ending(outcome, ended.done)
         is_stopped = outcome.status is RunStatus.CANCELLED
         undecided = await approvals.undecided() if is_stopped else ()
@@ -452,6 +453,15 @@ def _in_words(
     return caller_after_words(before, items, None), [entry]
 
 
+def _commands_of(parts: Sequence[RunPart], outcome: Outcome) -> list[tuple[RunPart, Command]]:
+    """Return what features save with an outcome, each command with its part."""
+    commands = list[tuple[RunPart, Command]]()
+    for part in parts:
+        with optional(part, "saving"):
+            commands += [(part, sendable(command)) for command in part.saving(outcome)]
+    return commands
+
+
 def _log_failure(error: ModelError, run_id: str) -> None:
     """Tell the operator why the model service ended a run, in its words: they often name the cure."""
     log.error(
@@ -534,7 +544,9 @@ async def _deliver(run: Run, outcome: Outcome) -> None:
     async def deliver_once() -> None:
         await run.surface.finish(outcome)
         for listener in run.listeners:
-            await listener.on_end(outcome)
+            with optional(listener, "on_end"):
+                async with asyncio.timeout(END_SECONDS):
+                    await listener.on_end(outcome)
 
     for pause in _DELIVERY_PAUSES:
         try:

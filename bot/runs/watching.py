@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+import logging
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 from bot.agent.events import Event
 from bot.core.budgets import Spent
 from bot.core.chain import Usage
+from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.model import ModelResponse
+
+log = logging.getLogger(__name__)
 
 Submit = Callable[[Request, str], Awaitable[bool]]
 """Stores a request and its event id durably; returns False when either was seen before.
@@ -41,12 +45,9 @@ class ModelCalled:
 class Listener:
     """A listener to one run, or to a job that calls the model: every method does nothing.
 
-    It hears of what passes in the order in which it passes. Except for `on_end` it must not raise.
+    It hears of what passes in the order in which it passes. What it raises is logged, and costs only
+    what it would have done: the run goes on, and the listener hears no more of it until its end.
     """
-
-    def running(self) -> AbstractContextManager[object]:
-        """Return the context inside which the run takes place, up to the delivery of its outcome."""
-        return nullcontext()
 
     def on_event(self, event: Event) -> None:
         """Hear an event, after what it holds was saved. Must return at once."""
@@ -55,10 +56,39 @@ class Listener:
         """Hear of a call of the model by the loop, a hook or a sub-agent, after it ended."""
 
     async def on_end(self, outcome: Outcome) -> None:
-        """Hear the outcome once its final message is posted.
+        """Hear the outcome once its final message is posted; for up to END_SECONDS.
 
-        If it raises, or the process dies, the outcome is delivered again: must be safe to repeat.
+        If it raises StoreUnavailable, or the process dies, the outcome is delivered again: must be
+        safe to repeat.
         """
+
+
+END_SECONDS = 60.0
+
+
+@contextmanager
+def optional(listener: Listener, what: str) -> Generator[None]:
+    """Go on without what a listener or a part of a feature does in the context, if that raises: it is
+    logged as `what`. Raises StoreUnavailable and LeaseLost, which end the attempt anyway."""
+    try:
+        yield
+    except (StoreUnavailable, LeaseLost):
+        raise
+    except Exception:
+        log.exception("%s of %s failed: the run goes on without it", what, name_of(listener))
+
+
+def name_of(listener: Listener) -> str:
+    """Return the name of a listener in the log, which shows whose it is."""
+    return f"{type(listener).__module__}.{type(listener).__qualname__}"
+
+
+class ObservedRun(Listener):
+    """What an observer makes of one run."""
+
+    def running(self) -> AbstractContextManager[object]:
+        """Return the context inside which the run takes place, up to the delivery of its outcome."""
+        return nullcontext()
 
 
 ListenerFor = Callable[[Request], Listener]
@@ -81,5 +111,5 @@ class Observer(Protocol):
     def submitting(self, submission: Submission) -> AbstractContextManager[object]:
         """Return the context inside which a request is stored. It may give the request a trace."""
 
-    def listener(self, request: Request) -> Listener:
+    def listener(self, request: Request) -> ObservedRun:
         """Return a listener to the run of a request."""

@@ -30,17 +30,22 @@ class Lease:
             raise LeaseLost("Another run holds this thread.")
 
     async def write(
-        self, *commands: Sequence[Any], reads: Sequence[Sequence[Any]] = ()
+        self,
+        *commands: Sequence[Any],
+        may_fail: Sequence[Sequence[Any]] = (),
+        reads: Sequence[Sequence[Any]] = (),
     ) -> list[Any]:
-        """Run `commands` atomically, each a tuple (name, argument, ...).
+        """Run `commands` atomically, each a tuple (name, argument, ...), then those that `may_fail`.
 
-        Return the replies to `reads`, which run after them. Raises LeaseLost, and runs no command,
-        if a newer lease was taken.
+        Return for each that may fail why it did (b"" if it did not), then the replies to `reads`,
+        which run last. Raises LeaseLost, and runs no command, if a newer lease was taken.
         """
         keys = [self.key, self.redis.key("written", new_id("write"))]
-        flat = [part for command in (*commands, *reads) for part in (len(command), *command)]
+        every = (*commands, *may_fail, *reads)
+        flat = [part for command in every for part in (len(command), *command)]
+        counts = len(commands), len(may_fail)
         replies: list[Any] = await self.redis.script(
-            "fenced", keys, self.token, MARK_SECONDS, len(commands), *flat
+            "fenced", keys, self.token, MARK_SECONDS, *counts, *flat
         )
         return replies
 

@@ -24,6 +24,19 @@ M = TypeVar("M", bound=BaseModel)
 Command = tuple[Any, ...]
 """A command of Redis with its arguments."""
 
+
+def sendable(command: Command) -> Command:
+    """Return the command. Raises ValueError for one that cannot be sent to Redis."""
+    for part in command:
+        if isinstance(part, str):
+            part.encode()
+        elif type(part) is bool or not isinstance(part, bytes | int | float):
+            raise ValueError(f"a command of Redis with a {type(part).__name__}")
+    if not command:
+        raise ValueError("a command of Redis without a name")
+    return command
+
+
 QUARANTINE_SECONDS = 30 * 86_400
 
 

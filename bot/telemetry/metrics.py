@@ -15,7 +15,7 @@ from typing_extensions import override
 from bot.agent.events import Event, FromSubagent, ToolEnded
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.runs.watching import Listener, ModelCalled, Observer, Submission
+from bot.runs.watching import ModelCalled, ObservedRun, Observer, Submission
 from bot.telemetry.meters import ModelMeters, ProcessMeters, RunMeters
 
 _MOST_REMEMBERED = 10_000  # ended runs, so that none is counted twice
@@ -71,7 +71,7 @@ class Metrics(Observer):
         self._process.refused.labels(reason).inc()
 
     @override
-    def listener(self, request: Request) -> Listener:
+    def listener(self, request: Request) -> ObservedRun:
         return _CountingListener(self)
 
     def running(self) -> AbstractContextManager[object]:
@@ -139,7 +139,7 @@ class Metrics(Observer):
         return tracing
 
 
-class _CountingListener(Listener):
+class _CountingListener(ObservedRun):
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 

@@ -19,6 +19,7 @@ from bot.runs.context.thread_news import news_of_thread
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.run_parts import RunPart
 from bot.runs.settings import DirectSettings
+from bot.runs.watching import optional
 from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -135,7 +136,11 @@ async def _opening(parts: Sequence[RunPart], caller: CallerState) -> tuple[Item,
     """Return what features tell the model at the beginning of a conversation."""
     if caller.previous_response_id:
         return ()
-    return tuple([item for part in parts for item in await part.opening()])
+    items = list[Item]()
+    for part in parts:
+        with optional(part, "opening"):
+            items += await part.opening()
+    return tuple(items)
 
 
 class ReadBefore(NamedTuple):

@@ -205,8 +205,7 @@ class Spending(Hooks):
         """Tell the listeners of a call that ended."""
         cost = self._estimates.prices.cost(call.model, call.usage) if call.usage else None
         priced = replace(call, cost=cost)
-        for listener in self._run.listeners:
-            listener.on_model_call(priced)
+        self._run.hear(lambda listener: listener.on_model_call(priced))
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:

@@ -265,9 +265,12 @@ class Runs:
         entries: Sequence[LedgerEntry] = (),
         progress_of: str = "",
         on_record: Sequence[PendingEntry] = (),
-        also: Sequence[tuple[Any, ...]] = (),
-    ) -> None:
+        also: Sequence[Command] = (),
+        may_fail: Sequence[Command] = (),
+    ) -> list[str]:
         """End a run atomically: store its outcome in the outbox, and the state of the thread.
+
+        Return for each command that `may_fail` why it did, "" if it did not.
 
         `request` is kept with the outcome, without its token, for what people do with the answer
         later. The requests `back`, which had joined the run, wait in the mailbox again. The other
@@ -276,7 +279,7 @@ class Runs:
         key = self._key(run_id)
         kept = request and request.model_copy(update={"action_token": ""}).model_dump_json()
         undelivered = self._redis.key("undelivered")
-        await lease.write(
+        failures = await lease.write(
             ("HSET", key, "phase", Phase.FINISHED, "outcome", outcome.model_dump_json()),
             *([("HSET", key, "request", kept)] if kept else []),
             ("HDEL", key, "state"),
@@ -290,7 +293,9 @@ class Runs:
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
             *recording(on_record, self._seconds),
             *also,
+            may_fail=may_fail,
         )
+        return [failure.decode(errors="replace") for failure in failures]
 
     async def mark_delivered(self, record: RunRecord, *, is_stop_heard: bool = True) -> bool:
         """Close a run whose final message is posted, and remove its request from the mailbox.

@@ -33,7 +33,7 @@ from typing_extensions import override
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.runs.watching import Listener, ModelCalled, Observer, Submission
+from bot.runs.watching import ModelCalled, ObservedRun, Observer, Submission
 
 _SCOPE = "bot"
 _AGENT = "answer bot"
@@ -83,7 +83,7 @@ class Tracing(Observer):
             span.end()
 
     @override
-    def listener(self, request: Request) -> Listener:
+    def listener(self, request: Request) -> ObservedRun:
         return _TracingListener(self, request)
 
     @contextmanager
@@ -155,7 +155,7 @@ class Tracing(Observer):
         span.end(ended)
 
 
-class _TracingListener(Listener):
+class _TracingListener(ObservedRun):
     """A listener that traces a run and its calls. Tool calls still open at its end were cancelled."""
 
     def __init__(self, tracing: Tracing, request: Request) -> None:

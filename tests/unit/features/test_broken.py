@@ -8,24 +8,31 @@ from dataclasses import replace
 from typing import NoReturn
 
 import pytest
+from redis.asyncio import Redis
 
+from bot.agent.events import Event, RunEnded
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.app.features import all_features, check_names
 from bot.app.process import bot
+from bot.core.chain import Item
 from bot.core.errors import ConfigurationError
-from bot.core.outcome import Outcome
+from bot.core.outcome import Outcome, RunStatus
+from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.features import Feature
+from bot.runs import runner
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
+from bot.runs.watching import Listener, ModelCalled
 from bot.settings import Settings
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores, open_stores
 from bot.store.families import Family
+from bot.store.values import Command
 from bot.text.translation import Text
 from bot.toolkit import Fetcher
 from tests.support.deployment import Deployment, configured
@@ -60,10 +67,112 @@ class BrokenInSlack(SlackPart):
 
 
 class BrokenInRuns(RunPart):
-    """Cannot count the outcome of a run."""
+    """Raises whatever it is asked or told, once it is made."""
 
-    def saving(self, outcome: Outcome) -> Sequence[tuple[str, ...]]:
-        raise Bug("saving")
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def fail(self, what: str) -> NoReturn:
+        self.asked.append(what)
+        raise Bug(what)
+
+    async def opening(self) -> Sequence[Item]:
+        self.fail("opening")
+
+    def on_event(self, event: Event) -> None:
+        self.fail("event")
+
+    def on_model_call(self, call: ModelCalled) -> None:
+        self.fail("call")
+
+    def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
+        self.fail("complete")
+
+    def saving(self, outcome: Outcome) -> Sequence[Command]:
+        self.fail("saving")
+
+    async def on_end(self, outcome: Outcome) -> None:
+        self.fail("end")
+
+
+class Counting(RunPart):
+    """Counts runs in Redis, with commands that Redis and its client refuse."""
+
+    def __init__(self, *commands: Command) -> None:
+        self.commands = commands
+
+    def saving(self, outcome: Outcome) -> Sequence[Command]:
+        return self.commands
+
+
+def no_listener(_: Request) -> Listener:
+    raise Bug("listener")
+
+
+async def test_a_run_is_answered_once_without_what_its_parts_cannot_do(stores: Stores) -> None:
+    """A part that fails delays no other, and its call of the model is charged (O12)."""
+    part = BrokenInRuns()
+    async with bot_with(stores, Script([finish(answer("There are four."))])) as place:
+        place.change_frontend(listeners=[no_listener])
+        place.runner = place.runner.with_deps(parts=(lambda _: part,))
+        outcome = await place.ask("How many?")
+        request = place.board.finished and (await stores.runs.answer(outcome.run_id) or (None,))[0]
+        assert request
+        today, _ = await place.runner.deps.budgets.of_person(request.team, request.user)
+    assert outcome.status is RunStatus.SUCCESS
+    assert place.board.finished == [outcome]
+    assert part.asked == [
+        "opening",
+        "event",
+        "complete",
+        "saving",
+        "end",
+    ]  # no event after the first
+    assert today.position.spent.tokens
+
+
+async def test_a_listener_that_hangs_does_not_hold_the_thread(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hanging(Listener):
+        async def on_end(self, outcome: Outcome) -> None:
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(runner, "END_SECONDS", 0.05)
+    async with bot_with(stores, Script([finish(answer("There are four."))])) as place:
+        place.change_frontend(listeners=[lambda _: Hanging()])
+        outcome = await place.ask("How many?")
+        assert place.board.finished == [outcome]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        ("INCR", "bot:v1:list"),
+        ("NOTHING", "x"),
+        ("SET", "x", None),
+        ("SADD", "many", *range(9_000)),
+        ("SET", "x", "\ud800"),
+        (),
+    ],
+)
+async def test_a_run_is_saved_whole_though_redis_refuses_what_a_feature_adds(
+    stores: Stores, redis: Redis, caplog: pytest.LogCaptureFixture, refused: Command
+) -> None:
+    """The next message goes on from it, other features are saved, and the log names the one."""
+    await redis.rpush("bot:v1:list", "not a number")
+    await redis.expire("bot:v1:list", 60)
+    parts = Counting(refused), Counting(("SETEX", "bot:v1:counted", 60, 1))
+    async with bot_with(stores, Script([finish(answer("There are four."))])) as place:
+        place.runner = place.runner.with_deps(parts=tuple(lambda _, p=p: p for p in parts))
+        outcome = await place.ask("How many?")
+    assert place.board.finished == [outcome]
+    saved = await stores.runs.answer(outcome.run_id)
+    assert saved is not None
+    assert saved[1] == outcome
+    assert (await stores.caller_states.load(saved[0].thread_key)).previous_response_id
+    assert await redis.get("bot:v1:counted")
+    assert "test_broken.Counting" in caplog.text
 
 
 async def test_the_bot_goes_on_answers_and_forgets_what_was_deleted(redis_url: str) -> None:

@@ -15,8 +15,6 @@ from bot.model.decoding import read_response
 from bot.model.types import ModelRequest, Progress
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run import Run
-from bot.runs.run_parts import RunPart
-from bot.runs.watching import ModelCalled
 from bot.store import Stores
 from bot.telemetry.metrics import Metrics
 from tests.support.redis import asked
@@ -53,23 +51,6 @@ async def charged(stores: Stores, metrics: Metrics, body: dict[str, Any]) -> int
             await whole_response(spending.model(Failing(body)), ModelRequest("m", "", (item,), ()))
         today, _ = await deps.budgets.of_person(request.team, request.user)
     return today.position.spent.tokens
-
-
-async def test_a_listener_with_a_bug_does_not_make_a_call_free(stores: Stores) -> None:
-    """O12: it is told after the call was charged."""
-
-    class Bug(RunPart):
-        def on_model_call(self, call: ModelCalled) -> None:
-            raise ValueError(f"a bug: {call.outcome}")
-
-    request = asked()
-    async with bot_with(stores, Script([])) as bot:
-        deps = replace(bot.runner.deps, parts=(lambda _: Bug(),))
-        spending = Run.of_job(deps, request, ChannelSettings(), "run_1").spending
-        with pytest.raises(ValueError, match="a bug"):
-            await whole_response(spending.model(Failing(FAILED)), ModelRequest("m", "", (), ()))
-        today, _ = await deps.budgets.of_person(request.team, request.user)
-    assert today.position.spent.tokens == 1_050
 
 
 @pytest.mark.parametrize("usage", [FAILED["usage"], None, {}, {"input_tokens": "x"}])
