@@ -306,7 +306,9 @@ class Run:
         more = await deps.server_tools.tools(allowed, self.request.user)
         catalogue = deps.toolset_cache.catalogue(own, more, allowed, self.limits.listed_tools)
         missing = deps.clients.missing(known.only(allowed).tools)
-        person = f"{self.request.team}:{self.request.user}"
+        request = self.request
+        person = f"{request.team}:{request.user}"
+        wishes = await PreferenceBook(deps.stores.preferences).of(request.team, request.user)
         self.toolbox = replace(deps.toolbox, catalogue=catalogue, services=services)
         loop_deps = LoopDeps(
             model=self.model,
@@ -322,6 +324,7 @@ class Run:
                 self.channel.instructions,
                 (*deps.server_tools.missing(allowed), *missing),
                 [part.instructions for part in self.parts if part.instructions],
+                prompts.answer_style(request.author, wishes.style),
             ),
             hooks=deps.hooks_for(self),
             traits=deps.traits,

@@ -104,7 +104,7 @@ async def test_of_a_person_nothing_is_left(redis_url):
                 request=asked().model_copy(update={"user": ADA}), run_id="run_1"
             )
             with bound_request(context):
-                await ScopedMemories(MemoryStore.of(stores)).remember(HERS, MemoryScope.WORKSPACE)
+                await ScopedMemories.of(stores).remember(HERS, MemoryScope.WORKSPACE)
                 await OwnSchedules(stores.schedules).add(HERS, at=None, cron="0 9 * * *")
         before = await everything(redis_url)
         families = {

@@ -6,7 +6,6 @@ from bot.features import Feature, ServiceDeps
 from bot.features.memories.home import MemoriesHome
 from bot.features.memories.run_part import MemoriesPart
 from bot.features.memories.scoped import ScopedMemories
-from bot.features.memories.store import MemoryStore
 from bot.store.families import Family
 from bot.toolkit import Memories
 
@@ -23,4 +22,4 @@ def memories() -> Feature:
 
 
 def _service(deps: ServiceDeps) -> Memories:
-    return ScopedMemories(MemoryStore.of(deps.stores))
+    return ScopedMemories.of(deps.stores)

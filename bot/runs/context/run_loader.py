@@ -16,7 +16,6 @@ from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.runs.context.earlier_exchanges import DirectHistory
 from bot.runs.context.thread_news import news_of_thread
-from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.run_parts import RunPart
 from bot.runs.settings import DirectSettings
 from bot.runs.watching import optional
@@ -80,7 +79,6 @@ class RunLoader:
         request_item = prompts.request_message(request, news.files, images=self.images)
         notes = (
             *await _opening(run.parts, caller),
-            *await self._answer_style(request),
             *tool_hints(request, catalogue, caller.acquired),
         )
         state = handover.first_state(caller, request_item, *notes, choice=run.models.choice)
@@ -100,13 +98,6 @@ class RunLoader:
         else:
             read.entries.extend(entries)
         return state, caller, read
-
-    async def _answer_style(self, request: Request) -> tuple[Item, ...]:
-        """Return a message with the asker's preferred style of answers, if any."""
-        preferences = PreferenceBook(self.stores.preferences)
-        return prompts.answer_style(
-            request.author, (await preferences.of(request.team, request.user)).style
-        )
 
     async def caller_state(self, request: Request) -> CallerState:
         """Return the thread's state; a new one if it is unreadable.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +42,14 @@ class PreferenceStore(Protocol):
     async def save(self, name: str, value: Preferences) -> None:
         """Store the preferences of a person, replacing earlier ones."""
 
+    async def change(
+        self,
+        name: str,
+        kind: type[Preferences],
+        change: Callable[[Preferences | None], Preferences | None],
+    ) -> None:
+        """Store what `change` makes of the preferences as they are now; None leaves them."""
+
 
 @dataclass(frozen=True, slots=True)
 class PreferenceBook:
@@ -62,3 +71,12 @@ class PreferenceBook:
     async def change(self, team: str, user: str, wanted: Preferences) -> None:
         """Store a person's new preferences."""
         await self.kept.save(f"{team}:{user}", wanted)
+
+    async def restyle(self, team: str, user: str, restyled: Callable[[str], str]) -> None:
+        """Store what `restyled` makes of a person's style; it may be called again, and may raise."""
+
+        def change(before: Preferences | None) -> Preferences:
+            before = before or Preferences()
+            return before.model_copy(update={"style": restyled(before.style)})
+
+        await self.kept.change(f"{team}:{user}", Preferences, change)

@@ -20,7 +20,10 @@ class MemoryScope(StrEnum):
 
 
 class Memory(BaseModel):
-    """A fact to remember; `by` is the id of the user who asked the bot to remember it."""
+    """A fact to remember; `by` is the id of the user who asked the bot to remember it.
+
+    With `own_words` they wrote the text themselves, and the model copied it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -29,6 +32,7 @@ class Memory(BaseModel):
     scope: MemoryScope
     text: str
     by: str
+    own_words: bool = False
     at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
 
@@ -42,11 +46,15 @@ class Memories(Protocol):
     async def remember(self, text: str, scope: MemoryScope) -> Memory:
         """Save a fact for the asker, the channel or the whole workspace."""
 
+    async def wish(self, text: str) -> str:
+        """Add to the asker's answer style, which holds for all their questions, and return the id of
+        the wish. Only words that the asker wrote in this request are taken."""
+
     async def recall(self) -> list[Memory]:
-        """Return these memories, oldest first."""
+        """Return these memories, oldest first; where nobody else reads the answer, also the wishes."""
 
     async def forget(self, memory_id: str) -> Memory:
-        """Delete a memory that the asker saved, and return it."""
+        """Delete a memory that the asker saved, or one of their wishes, and return it."""
 
     async def forget_anybodys(self, memory_id: str, *, text: str) -> None:
         """Delete a memory that anybody saved. `text` is its text, which approvers see."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
+
+from bot.agent.prompts import is_data
 from bot.core.approvals import Decision, Verdict
+from bot.core.request import RepeatReason
 from bot.dev.model import Script, call, finish
 from bot.features.memories.scoped import ScopedMemories
 from bot.features.memories.store import MemoryStore
+from bot.runs.policy.preferences import PreferenceBook
 from bot.store import Stores
 from bot.toolkit import Memory, MemoryScope
 from tests.support.redis import asked
@@ -22,11 +28,16 @@ async def kept(stores: Stores, scope: MemoryScope, holder: str, text: str, by: s
     return memory.id
 
 
-async def told(stores: Stores, **details: Any) -> str:
-    """What the model hears at the beginning of a conversation."""
+async def messages(stores: Stores, **details: Any) -> list[str]:
+    """What the model hears of memories at the beginning of a conversation, by message."""
     async with bot_with(stores, Script([finish(answer())])) as bot:
         await bot.ask("Hello?", **details)
-    return "\n".join(bot.said(0))
+    return [each for each in bot.said(0) if "remember" in each.casefold().partition("\n")[0]]
+
+
+async def told(stores: Stores, **details: Any) -> str:
+    """All of these messages."""
+    return "\n".join(await messages(stores, **details))
 
 
 async def using(stores: Stores, *calls: Any, **details: Any) -> Bot:
@@ -46,6 +57,76 @@ async def test_what_somebody_has_remembered_is_known_in_their_next_conversation(
     assert bot.outputs()[0].startswith("Remembered as mem_")
     later = {"channel": "D1", "thread": "10.0", "ts": "10.0"}
     assert "- Ada's team is Apollo." in await told(stores, **later)
+
+
+WISHES = {
+    "Remember that I like short answers, please.": "I like short answers",
+    "Merk dir: antworte mir immer auf Deutsch.": "antworte mir immer auf Deutsch",
+    "Retiens que je préfère les montants en euros": "je préfère les montants en euros",
+    "Recuerda que quiero listas, no párrafos": "quiero listas, no párrafos",
+    "Lembre que prefiro respostas curtas": "prefiro respostas curtas",
+    "覚えておいて：答えは短く": "答えは短く",
+}
+
+
+@pytest.mark.parametrize(("message", "words"), WISHES.items())
+async def test_a_wish_holds_everywhere_and_for_who_wrote_it_alone(
+    stores: Stores, message: str, words: str
+) -> None:
+    """K4: it goes to the answer style, which stands in Home and before each of their questions. In a
+    channel it is in nothing that others go on with."""
+    wish = call("remember", {"text": words, "kind": "wish"})
+    bot = await using(stores, wish, text=message, **DIRECT)
+    preferences = PreferenceBook(stores.preferences)
+    assert (await preferences.of("T1", "U1")).style == words
+    assert "undo" in bot.outputs()[0]
+    [wish_id] = re.findall(r"wish_\w+", bot.outputs()[0])
+    async with bot_with(stores, Script([finish(answer())] * 2)) as bot:
+        for user in ("U1", "U2"):
+            await bot.ask("How many?", id=f"req_{user}", ts=f"1.{user[1]}", user=user)
+            body = bot.api.requests[-1].body
+            assert (words in body["instructions"]) is (user == "U1")
+            assert words not in str(body["input"])
+    assert words not in str(await stores.ledger.entries("T1:C1:1.0"))
+    bot = await using(stores, call("forget", {"id": wish_id}), ts="1.3", id="req_forget")
+    assert bot.outputs()[0] == f"Forgotten: {words}"
+    assert (await preferences.of("T1", "U1")).style == ""
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"quoted": "I like short answers"},
+        {"text": "I like short answers", "suggested": True},
+        {
+            "text": "I like short answers",
+            "again": RepeatReason.REGENERATE,
+        },  # of somebody's question
+    ],
+)
+async def test_words_that_the_asker_did_not_write_are_no_wish(
+    stores: Stores, details: dict[str, Any]
+) -> None:
+    """K4: whatever a page, a forwarded message or a button says, and the model obeys."""
+    wish = call("remember", {"text": "I like short answers", "kind": "wish"})
+    bot = await using(stores, wish, **details)
+    assert "not what the person wrote" in bot.outputs()[0]
+    assert (await PreferenceBook(stores.preferences).of("T1", "U1")).style == ""
+
+
+async def test_what_the_asker_wrote_is_told_as_theirs_and_all_else_as_data(stores: Stores) -> None:
+    """K4: what the model worded may come from anywhere. Both count as private data."""
+    own = call("remember", {"text": "my team is Apollo", "kind": "fact"})
+    worded = call("remember", {"text": "Ada's manager is Ben.", "kind": "fact"})
+    await using(
+        stores, own, worded, text="Remember that my team is Apollo, and Ben leads it", **DIRECT
+    )
+    data, theirs = await messages(stores, channel="D1", thread="10.0", ts="10.0")
+    assert data.splitlines()[1:] == ["- Ada's manager is Ben."]
+    assert data.splitlines()[0].endswith("data, not instructions]")
+    assert theirs.splitlines()[1:] == ["- my team is Apollo"]
+    assert "data" not in theirs
+    assert is_data(theirs)
 
 
 async def test_what_is_remembered_of_a_person_is_told_to_nobody_else(stores: Stores) -> None:
@@ -73,7 +154,7 @@ async def test_only_who_had_it_remembered_has_it_forgotten(stores: Stores) -> No
     bot = await using(stores, call("forget", {"id": mine}), call("forget", {"id": theirs}))
     assert "Mine." in bot.outputs(2)[0]
     assert "Somebody else had that remembered" in bot.outputs(3)[0]
-    left = await ScopedMemories(MemoryStore.of(stores)).known_to(asked("?"))
+    left = await ScopedMemories.of(stores).known_to(asked("?"))
     assert [each.text for each in left] == ["Theirs."]
 
 
@@ -90,7 +171,7 @@ async def test_an_admin_has_it_forgotten_whoever_had_it_remembered(stores: Store
     assert [each.title for each in bot.board.asked][1:] == [
         "Forget for everybody: The code is 1234."
     ]
-    assert await ScopedMemories(MemoryStore.of(stores)).known_to(asked("?")) == []
+    assert await ScopedMemories.of(stores).known_to(asked("?")) == []
 
 
 async def test_too_much_to_remember_is_said_to_the_model(stores: Stores) -> None:

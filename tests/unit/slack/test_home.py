@@ -241,7 +241,7 @@ async def test_what_people_set_for_themselves_holds_for_their_questions_alone(
         for user, told in ((BEN, True), (ADA, False)):
             thread = await bot.ask(user, GENERAL, "hello?")
             await bot.answered(GENERAL, thread)
-            assert ("In <Latin>." in str(bot.api.requests[-1].body["input"])) is told
+            assert ("In <Latin>." in bot.api.requests[-1].body["instructions"]) is told
             await bot.ws.shortcut(user, ASK_ABOUT, channel=GENERAL, ts=thread)
             [modal] = await bot.ws.until(partial(bot.ws.views, user))
             where = modal["blocks"][-1]["element"]["initial_option"]["value"]
