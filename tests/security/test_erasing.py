@@ -23,7 +23,6 @@ from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.features.memories.scoped import ScopedMemories
-from bot.features.memories.store import MemoryStore
 from bot.features.schedules.message import ScheduledMessage
 from bot.features.schedules.message_store import ScheduledMessageStore
 from bot.features.schedules.own import OwnSchedules
