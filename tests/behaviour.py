@@ -85,8 +85,12 @@ CASES = (
     Case("bad final four times", (_BAD_FINAL,) * 4),
     Case("nothing at all, once", (empty(), finish(ANSWER))),
     Case("nothing at all, always", (empty(),) * 4),
-    Case("text without a call, once", (_ADD, text("Two."), finish(ANSWER))),
-    Case("text without a call, always", (_ADD, *(text("Two."),) * 2, text("Two.", disobey=True))),
+    Case("text after a call", (_ADD, text("Two."))),
+    Case("an announcement, once", (_ADD, text("Let me see."), finish(ANSWER))),
+    Case(
+        "an announcement, always",
+        (_ADD, *(text("Let me see."),) * 2, text("Let me see.", disobey=True)),
+    ),
     Case("final beside a call", (calls(("complete_task", ANSWER), ("add", {"a": 1, "b": 1})),)),
     Case(
         "final beside a call that fails",

@@ -273,7 +273,8 @@ async def result_in_text(
     state: LoopState, response_type: ResponseType, hooks: HookChain
 ) -> CallOutput | None:
     """Return the result in the text of the open response, as the output of a `complete_task` call:
-    JSON of the response type, or plain text as an `Answer` if it is the run's first and only output."""
+    JSON of the response type, or as an `Answer` plain text with which the model ends its work. Text in
+    reply to a nudge or to an objection is no answer: it may be about that."""
     response = open_response(state)
     if response.calls or response.refusal or response.unreadable or not response.text:
         return None
@@ -281,9 +282,9 @@ async def result_in_text(
     text = _text_so_far(state)
     with suppress(ValidationError):
         result = await response_type.parse(hooks.filled_json(json_in(text))[0])
-    is_first = state.turn + state.sent_back == 1 + state.continued and not state.tool_calls
-    is_whole = is_first and not response.incomplete and not announces_work(text)
-    if result is None and is_whole and response_type.model is Answer:
+    was_told = state.nudges or state.sent_back or state.force_finish
+    is_answer = not (was_told or response.incomplete or announces_work(text))
+    if result is None and is_answer and response_type.model is Answer:
         result = response_type.from_text(hooks.filled_text(text))
         result = result.model_copy(update={"confidence": "medium"})
     return CallOutput("", COMPLETE, "", result=result) if result else None

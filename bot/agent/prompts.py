@@ -79,7 +79,7 @@ name the source of each finding, and do no more than the goal asks.
 """
 
 NUDGE = (
-    "Your text was not delivered: people see only what you return with complete_task. "
+    "The task goes on: it ends when you return the result with complete_task. "
     "If the work is done, call complete_task with it now; otherwise go on with tools."
 )
 CALL_IN_TEXT = (

@@ -145,7 +145,7 @@ class Catalogue:
         return tuple(each.definition() for each in found if each and not each.core)
 
     @property
-    def is_described(self) -> bool:
+    def is_listed(self) -> bool:
         """Whether `acquire_tools` describes every tool; if not, the model can search."""
         return len(self._others) <= self.listed
 
@@ -156,7 +156,7 @@ class Catalogue:
             group: list(members)
             for group, members in groupby(self._others, key=lambda each: each.group)
         }
-        if self.is_described:
+        if self.is_listed:
             lines = (line for each in groups.items() for line in _described(*each))
             return _acquire_tools(_LINES + "\n".join(lines), names=_NAMED)
         sizes = (f"{group} ({len(members)})" for group, members in groups.items())

@@ -17,7 +17,7 @@ from bot.core.request import Request
 from bot.text.invisible_text import without_invisible
 from bot.text.redaction import redacted
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
-from bot.toolkit.tool import Services
+from bot.toolkit.tool import Services, Tool
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def tool_hints(
 
     The hints are no part of the tool's description, which must be the same for all requests for the
     prompt cache."""
-    if catalogue.is_described:
+    if catalogue.is_listed:
         return ()
     found = catalogue.hints(f"{request.text}\n{request.quoted}")
     lines = [tool.line for tool in found if tool.name not in acquired]
@@ -78,16 +78,21 @@ async def introduce(
     if tool is None:
         near = ", ".join(catalogue.near(name)) or "none"
         return f"{name}: there is no such tool. Similar: {near}."
-    ready = f"{name}: you can call it now."
+    about = await introduction_of(tool, services, context)
+    return "\n".join(filter(None, (f"{name}: you can call it now.", about)))
+
+
+async def introduction_of(tool: Tool, services: Services, context: RequestContext) -> str:
+    """Return what the tool says of itself when it is acquired; "" if it says nothing."""
     if tool.on_acquired is None:
-        return ready
+        return ""
     try:
         with bound_request(context):
             async with asyncio.timeout(tool.timeout):
                 about = await tool.on_acquired(services)
     except (ToolError, TimeoutError) as error:
-        about = f"(Its notes could not be loaded: {str(error) or 'it took too long'})"
+        return f"(Its notes could not be loaded: {str(error) or 'it took too long'})"
     except Exception:
-        log.exception("on_acquired failed", extra={"tool": name})
-        return ready
-    return f"{ready}\n{redacted(without_invisible(about))}"
+        log.exception("on_acquired failed", extra={"tool": tool.name})
+        return ""
+    return redacted(without_invisible(about))

@@ -27,8 +27,9 @@ from bot.toolkit.schema import allows_null, strict_schema
 
 NAME = "complete_task"
 _DESCRIPTION = (
-    "Return the finished result and end the task: once, alone, when the work is done. Fill in only "
-    "the fields that this result needs; null for the others."
+    "Return the finished result and end the task. When the last step changes something (posts, "
+    "remembers, schedules, shares), call this in the same response: it counts if that worked; if not, "
+    "you are told. Fill in only the fields that this result needs; null for the others."
 )
 _MOST_BRACES = 200  # of a text, that may begin an object
 _DECODER = json.JSONDecoder()
@@ -173,10 +174,12 @@ _LONGEST = 240  # characters
 
 _BEGINS = re.compile(
     r"""(?ix) ^\W* (?: (?:ok(?:ay)?|sure|of\ course|certainly|great|natürlich|gerne|klar|bien\ sûr|d'accord
-        |claro|por\ supuesto|certo|はい|承知しました|かしこまりました)\W+ )? (?:
-      let\ me\b | i(?:'|’)?ll\b | i\ will\b | i(?:'|’)?m\ (?:going\ to|checking|looking)\b
+        |claro|por\ supuesto|certo|はい|承知しました|かしこまりました|now|next|first|then|jetzt|nun|zuerst
+        |maintenant|d'abord|ahora|primero|agora|primeiro|次に|まず)\W+ )? (?:
+      let\ me\b(?!\ know) | i(?:'|’)?ll\b | i\ will\b | i(?:'|’)?m\ (?:going\ to|checking|looking)\b
       | i\ am\ going\ to\b | one\ moment | give\ me\ a
     | ich\ (?:werde|schaue|sehe\ (?:mir|nach)|prüfe|suche|lese|rechne) | lass(?:en\ sie)?\ mich
+    | (?:schaue|sehe|prüfe|suche|lese|rechne)\ ich\b
       | (?:einen|ein)\ (?:moment|augenblick)
     | je\ (?:vais|regarde|vérifie|cherche|consulte) | laisse[zs]?[-\ ]moi | un\ (?:instant|moment)
     | voy\ a | d[ée]j(?:a|e)me | perm[ií]t(?:a|e)me | un\ momento
@@ -188,10 +191,12 @@ _BEGINS = re.compile(
 
 def announces_work(text: str) -> bool:
     """Return whether a text says what will be done and nothing else: short, without figures, a list or
-    a question, and it begins in the first person. A wrong guess costs one more call."""
+    a question, and its first or last sentence begins in the first person. A wrong guess costs one more
+    call."""
     words = text.strip()
     if len(words) > _LONGEST or "\n" in words or re.search(r"[0-9?？]", words):
         return False
-    return bool(_BEGINS.match(words)) or bool(
+    sentences = re.split(r"(?<=[.!:])\s+|(?<=。)", words.rstrip("。"))
+    return any(map(_BEGINS.match, (sentences[0], sentences[-1]))) or bool(
         re.search(r"(?:確認|調査|検索|計算)(?:します|いたします)。?$|お待ちください。?$", words)
     )

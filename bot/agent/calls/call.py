@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
-from bot.agent.builtin.acquire_tools import acquire
+from bot.agent.builtin.acquire_tools import acquire, introduction_of
 from bot.agent.builtin.complete_task import describe_errors
 from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.calls.outputs import CallOutput, mark_for
@@ -137,9 +137,11 @@ class Calls:
         saved under a handle. Stop does not wait for that, and the output of the call is not
         lost."""
         room = Room(self.context.max_response_size, self.context.max_response_tokens)
-        if output.note:
-            note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
-            output = replace(output, note=note)
+        if output.note or output.introduction:
+            quarter = Room(room.characters // 4, room.tokens // 4)
+            note = shortened(output.note, quarter)
+            about = shortened(output.introduction, quarter)
+            output = replace(output, note=note, introduction=about)
         room = room.left_after(output.frame)
         if room.holds(output.text):
             return output
@@ -158,6 +160,18 @@ class Calls:
     async def _answer(self, call: Item, events: CallEvents) -> CallOutput | None:
         if call["name"] == ACQUIRE:
             return await self._acquire(call, events)
+        tool = self.toolbox.catalogue.get(call["name"])
+        if tool is None or tool.name in self.offered:
+            return await self._answer_offered(call, events)
+        # Told before the call is made: a Stop in between then loses no output.
+        about = await introduction_of(tool, self.toolbox.services, self.context)
+        output = await self._answer_offered(call, events)
+        if output is None:
+            return None
+        events.put_nowait(ToolsAcquired((tool.name,)))
+        return replace(output, acquired=(tool.name,), introduction=about)
+
+    async def _answer_offered(self, call: Item, events: CallEvents) -> CallOutput | None:
         try:
             tool, arguments = await self._validate(call)
         except _Refused as refused:
@@ -211,15 +225,34 @@ class Calls:
         return ", ".join(sorted(self.offered)[:_MOST_NAMES])
 
     async def _validate(self, call: Item) -> tuple[Tool, BaseModel]:
-        name = call["name"]
-        tool = self.toolbox.catalogue.get(name)
+        """Return the tool and the arguments of a call. Raises _Refused with what the model may do
+        instead: for a tool that the request did not carry, with its schema.
+
+        Such a tool is run if `acquire_tools` names it: the model has chosen it. Any other name the
+        model may have guessed.
+        """
+        name, catalogue = call["name"], self.toolbox.catalogue
+        tool = catalogue.get(name)
         if tool is None:
-            near = ", ".join(self.toolbox.catalogue.near(name))
+            near = ", ".join(catalogue.near(name))
             names = f"Similar names: {near}" if near else f"You can call: {self._names()}"
             raise _Refused(f"There is no tool {name[:_LONGEST_NAME]}. {names}.")
-        if name not in self.offered:
-            raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
-        values = _arguments(call, tool.arguments)
+        if name in self.offered:
+            return tool, await self._arguments(tool, call)
+        schema = (
+            f"You can call {name} now. {tool.description}\nIts arguments: {_json(tool.parameters)}"
+        )
+        if not catalogue.is_listed:
+            raise _Refused(f"Not run: {name} was not offered yet. {schema}")
+        try:
+            return tool, await self._arguments(tool, call)
+        except _Refused as refused:
+            raise _Refused(f"{refused}\n{schema}") from None
+
+    async def _arguments(self, tool: Tool, call: Item) -> BaseModel:
+        """Return the arguments of a call with references filled in. Raises _Refused."""
+        name = tool.name
+        values = _parsed(call, tool.arguments)
         if "{{" in call["arguments"]:
             filled = self.hooks.fill(values, tool)
             if filled.faults:
@@ -228,13 +261,12 @@ class Calls:
         if tool.is_outward:  # what people see before they approve is what is sent
             values = exact_arguments(values)
         try:
-            given = await validated(tool.arguments, values)
+            return await validated(tool.arguments, values)
         except ValidationError as error:
             raise _Refused(
                 f"The arguments of {name} are not valid:\n{describe_errors(error)}\n"
                 "Correct them and call it again."
             ) from None
-        return tool, given
 
 
 @dataclass(slots=True)
@@ -427,7 +459,11 @@ async def _plain_however_long(text: str) -> str:
     return await asyncio.to_thread(_plain, text) if len(text) > _LONG else _plain(text)
 
 
-def _arguments(call: Item, model: type[BaseModel]) -> object:
+def _json(schema: object) -> str:
+    return to_json(schema).decode()
+
+
+def _parsed(call: Item, model: type[BaseModel]) -> object:
     try:
         return without_nulls(model, from_json(call["arguments"]))
     except ValueError:

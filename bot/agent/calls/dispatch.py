@@ -333,8 +333,8 @@ class Dispatch:
         failed = [output.tool for output in outputs if not output.ok]
         if failed and not self._is_last:
             text = (
-                f"Not finished yet: {', '.join(failed)}, called beside it, failed. Look at the "
-                f"outputs, then call {COMPLETE} again, alone."
+                f"Not yet: {', '.join(failed)}, called in the same response, did not work. Look at "
+                f"the outputs, and return a result that is true of them."
             )
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         try:

@@ -41,6 +41,7 @@ class CallOutput:
     - `unknown`: a change may or may not have been made.
     - `restart`: the text with which a fresh chain begins.
     - `mark`: set if the text comes from outside. `note`: our own remark on it.
+    - `introduction`: what the tool says of itself, of a call that acquired it.
     - `title`: the call in one line for people, "" if it is not shown. `inner`: a sub-agent's steps.
     - `record`: what the ledger keeps with the output; None for a call that gave nothing."""
 
@@ -56,6 +57,7 @@ class CallOutput:
     restart: str = ""
     mark: str = ""
     note: str = ""
+    introduction: str = ""
     title: str = ""
     inner: tuple[Step, ...] = ()
     refused: bool = False
@@ -92,15 +94,17 @@ class CallOutput:
 
     @property
     def frame(self) -> str:
-        """Return the note and the marks around the text."""
-        text = mark_as_data("", self.mark) if self.mark else ""
-        return f"{self.note}\n{text}" if self.note else text
+        """Return all of the output but its text: what introduces it, and the marks around it."""
+        return self._framed("")
 
     def item(self) -> Item:
         """Return the output as the service takes it."""
-        text = mark_as_data(self.text, self.mark) if self.mark else self.text
-        text = f"{self.note}\n{text}" if self.note else text
-        return {"type": "function_call_output", "call_id": self.call_id, "output": text}
+        output = self._framed(self.text)
+        return {"type": "function_call_output", "call_id": self.call_id, "output": output}
+
+    def _framed(self, text: str) -> str:
+        marked = mark_as_data(text, self.mark) if self.mark else text
+        return "\n".join((*filter(None, (self.introduction, self.note)), marked))
 
 
 def new_mark() -> str:

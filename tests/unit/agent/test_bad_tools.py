@@ -290,7 +290,7 @@ async def test_a_model_that_repeats_itself_is_bounded() -> None:
 async def test_a_model_that_says_the_same_again_is_bounded() -> None:
     """C4: text without a call is pointed out, then forced by name, then as the only tool, then taken as
     it is."""
-    hm = text("Hm.", disobey=True)
+    hm = text("Let me see.", disobey=True)
     async with bench(Script([call("acquire_tools", {"search": "x"}), *(hm,) * 4])) as place:
         ended = await place.run()
     assert ended.status is RunStatus.PARTIAL

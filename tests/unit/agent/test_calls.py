@@ -80,7 +80,6 @@ async def test_tools_are_acquired_and_stay() -> None:
         ("add", {"a": "one", "b": 1}, "a: Input should be a valid integer"),
         ("add", {"a": 1, "b": -1}, "b: Input should be greater than or equal to 0"),
         ("ad", {"a": 1}, "Similar names: add"),
-        ("extra", {"what": "x"}, "Call acquire_tools with its name first"),
         ("fail", {"how": "tool"}, "Use another column: price."),
         ("slow", {}, "stopped after 0.05 s"),
     ],

@@ -111,7 +111,7 @@ async def test_a_result_beside_a_failed_call_is_asked_for_again() -> None:
     reply = calls(("fail", {"how": "tool"}), ("complete_task", ANSWER))
     async with bench(Script([reply, finish(ANSWER)])) as place:
         ended = await place.run()
-    assert "called beside it, failed" in list(place.outputs().values())[1]
+    assert list(place.outputs().values())[1].startswith("Not yet: fail,")
     assert ended.status is RunStatus.SUCCESS
 
 
@@ -119,7 +119,7 @@ async def test_text_is_nudged_then_forced_then_kept() -> None:
     """C4: the first text is kept, not the reaction to a nudge, and it is marked partial."""
     added = call("add", {"a": 1, "b": 1})
     disobedient = text("Two!", disobey=True)
-    script = Script([added, text("It is 2."), text("Still 2."), disobedient, disobedient])
+    script = Script([added, text("Let me see."), text("Still 2."), disobedient, disobedient])
     async with bench(script) as place:
         ended = await place.run()
     forced = [each.body.get("tool_choice") for each in place.api.requests[1:]]
@@ -127,21 +127,42 @@ async def test_text_is_nudged_then_forced_then_kept() -> None:
     assert forced == [None, None, named, "required"]
     assert ended.status is RunStatus.PARTIAL
     assert ended.result is not None
-    assert ended.result.model_dump()["summary"] == "It is 2."
+    assert ended.result.model_dump()["summary"] == "Let me see."
     assert ended.result.model_dump()["confidence"] == "low"
 
 
-async def test_words_alone_are_the_answer_where_nothing_else_was_done() -> None:
-    """C4: one call, not three; without sources, and not with high confidence."""
-    async with bench(Script([text("You are welcome!")])) as place:
-        ended = await place.run("Thanks!")
+@pytest.mark.parametrize("stateless", [False, True])
+@pytest.mark.parametrize("before", [(), ("add",), ("fail",)], ids=str)
+@pytest.mark.parametrize("words", ["It is 2.", "<think>1 + 1…</think>It is 2."])
+async def test_words_that_end_a_turn_are_the_answer(
+    before: tuple[str, ...], words: str, stateless: bool
+) -> None:
+    """C4 K2: one call less; without sources, and not with high confidence; a thought is no word of
+    it."""
+    arguments = {"add": {"a": 1, "b": 1}, "fail": {"how": "tool"}}
+    made = [call(name, arguments[name]) for name in before]
+    async with bench(Script([*made, text(words)]), stateless=stateless) as place:
+        ended = await place.run()
     assert (ended.status, ended.stop_reason) == (RunStatus.SUCCESS, StopReason.COMPLETED)
     assert ended.result is not None
-    assert ended.result.model_dump() == ANSWER | {
-        "summary": "You are welcome!",
-        "confidence": "medium",
-    }
-    assert len(place.api.requests) == 1
+    assert ended.result.model_dump() == ANSWER | {"summary": "It is 2.", "confidence": "medium"}
+    assert len(place.api.requests) == len(before) + 1
+
+
+@pytest.mark.parametrize(
+    "words", ["Now let me add them.", "There are two. I'll add them now.", "<tool_call>{add}"]
+)
+async def test_words_that_end_no_turn_are_answered_with_how_it_ends(words: str) -> None:
+    """C4 K2: a call and an announcement are no answer, and what the model is told is true: people may
+    have watched its text arrive."""
+    added = call("add", {"a": 1, "b": 1})
+    async with bench(Script([added, text(words), finish(ANSWER)])) as place:
+        ended = await place.run()
+    assert ended.result is not None
+    assert ended.result.model_dump() == ANSWER
+    told = place.api.requests[2].body["input"][-1]["content"]
+    assert "complete_task" in told
+    assert "delivered" not in told
 
 
 @pytest.mark.parametrize("fence", ["{}", "```json\n{}\n```", "Here it is:\n{}"])

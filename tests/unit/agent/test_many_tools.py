@@ -1,10 +1,14 @@
-"""A catalogue that is too long to be listed: the model searches it."""
+"""Tools that a request does not carry: the model calls one of the list, or searches a catalogue that
+is too long to be listed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bot.agent.calls.call import Toolbox
+from bot.agent.events import ToolsAcquired
 from bot.dev.model import Script, call, finish
 from tests.unit.agent.harness import ANSWER, Bench, bench, small_tools
 
@@ -14,6 +18,47 @@ def unlisted(place: Bench) -> None:
     catalogue = small_tools(place.gate).listing(0)
     long = Toolbox(catalogue, toolbox.services, toolbox.artifacts)
     place.parts = replace(place.parts, toolbox=long)
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_a_listed_tool_runs_when_it_is_called(stateless: bool) -> None:
+    """D1 D2 K6: no call to acquire it first; its context comes with the output, and it is offered from
+    then on."""
+    script = Script([call("extra", {"what": "x"}), finish(ANSWER)])
+    async with bench(script, stateless=stateless) as place:
+        ended = await place.run()
+    first, second = (place.api.requests[n].body["tools"] for n in (0, 1))
+    assert [each["name"] for each in second] == [*(each["name"] for each in first), "extra"]
+    assert list(place.outputs().values()) == ["extra tells things; use it for extras.\nextra x"]
+    assert place.of(ToolsAcquired) == [ToolsAcquired(("extra",))]
+    assert ended.state.acquired == ("extra",)
+
+
+@pytest.mark.parametrize("arguments", ["{", {"who": "x"}], ids=str)
+async def test_with_wrong_arguments_its_schema_comes_back(arguments: object) -> None:
+    """D1 D3 K6: what is wrong, and what there is to know to do it right."""
+    script = Script([call("extra", arguments), call("extra", {"what": "x"}), finish(ANSWER)])
+    async with bench(script) as place:
+        await place.run()
+    [text] = place.outputs(1).values()
+    assert text.startswith("extra tells things; use it for extras.\nThe arguments of extra are not")
+    assert '"properties":{"what":{"type":"string"}}' in text
+    assert "extra" in [each["name"] for each in place.api.requests[1].body["tools"]]
+    assert list(place.outputs(2).values()) == ["extra x"]
+
+
+@pytest.mark.parametrize("name", ["extras", "extra"])
+async def test_a_name_that_the_model_guessed_is_not_run(name: str) -> None:
+    """D1: neither a near one nor, where no list names it, the right one: the schema comes back."""
+    script = Script([call(name, {"what": "x"}), call("extra", {"what": "y"}), finish(ANSWER)])
+    async with bench(script) as place:
+        if name == "extra":
+            unlisted(place)
+        await place.run()
+    [text] = place.outputs(1).values()
+    assert "extra x" not in text
+    assert "Similar names: extra" in text or '"what":' in text
+    assert "extra y" in next(iter(place.outputs(2).values()))
 
 
 async def test_a_tool_is_found_then_acquired_then_used() -> None:

@@ -77,7 +77,7 @@ async def test_words_instead_of_data_are_kept_and_no_value_is_made_up(schema, na
         assert ended.result.model_dump(mode="json") == result
 
 
-FIRST = text("It is 2.", disobey=True)
+FIRST = text("Let me see.", disobey=True)
 NOTHING = Reply((), disobey=True)
 
 
@@ -110,4 +110,4 @@ async def test_whatever_follows_a_nudge_the_first_text_is_not_lost(
         ended = await place.run()
     assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.MALFORMED_OUTPUT)
     assert isinstance(ended.result, Answer)
-    assert (ended.result.summary, ended.result.confidence) == ("It is 2.", "low")
+    assert (ended.result.summary, ended.result.confidence) == ("Let me see.", "low")

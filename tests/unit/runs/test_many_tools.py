@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bot.agent.limits import Limits
-from bot.dev.model import Script, call, finish
+from bot.dev.model import Script, call, calls, finish
 from bot.runs.policy.channels import ChannelSettings
 from bot.store import Stores
-from bot.toolkit import Tool, tool
+from bot.toolkit import Changes, Tool, tool
 from tests.support.runs import answer, bot_with
 
 THINGS = ("invoices", "customers", "appointments", "messages", "issues")
@@ -49,6 +49,30 @@ async def test_what_the_thread_has_already_is_not_named_again(stores: Stores) ->
         await bot.ask("Which invoice is the oldest?")
         await bot.ask("And which invoice is the newest?")
     assert "And which" in bot.said()[-1]
+
+
+async def test_what_a_channel_or_a_dry_run_leaves_out_is_left_out_of_calls(stores: Stores) -> None:
+    """D1 D6 K6: a tool that is called without having been acquired is bound by both all the same."""
+    made: list[str] = []
+
+    @tool(group="g", summary="Changes", safety=Changes())
+    async def draw_change(what: str) -> str:
+        """Changes."""
+        made.append(what)
+        return what
+
+    script = Script(
+        [calls(("draw_change", {"what": "a"}), ("find_issues", {"words": "b"})), finish(answer())]
+    )
+    rules = {"channels": {"C1": ChannelSettings(tools=("draw_*",))}}
+    async with bot_with(stores, script, draw_change.tool, *TOOLS, dry_run=True, **rules) as bot:
+        outcome = await bot.ask("Change it, and find it!")
+    assert [each.split(":")[0] for each in bot.outputs()] == [
+        "Dry run",
+        "There is no tool find_issues. You can call",
+    ]
+    assert [each.tool for each in outcome.rehearsed] == ["draw_change"]
+    assert made == []
 
 
 async def test_a_channel_with_few_tools_has_them_listed(stores: Stores) -> None:
