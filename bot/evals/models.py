@@ -44,7 +44,7 @@ async def local_model(
 
 
 _ACQUIRE, _COMPLETE = "acquire_tools", "complete_task"
-_HANDLE = re.compile(
+HANDLES = re.compile(
     rf"{HANDLE.pattern}|\b(?:fig_[0-9a-z]{{6,16}}|sched_[0-9a-z]{{6}}|Q[0-9A-Z]{{9,}})\b"
 )
 _SOURCE = re.compile(r"^handle: .* · source: ([^<\n]+?)(?: <([^>\n]+)>)?$", re.MULTILINE)
@@ -69,7 +69,7 @@ class Walkthroughs:
         calls = case.walkthrough.calls if case else ()
         made = [item["name"] for item in since if item.get("type") == "function_call"]
         outputs = [item["output"] for item in since if item.get("type") == "function_call_output"]
-        earlier = _HANDLE.findall("\n".join(map(item_text, before)))[-1:]
+        earlier = HANDLES.findall("\n".join(map(item_text, before)))[-1:]
         done = len(made) - made.count(_ACQUIRE)
         if done >= len(calls) or request.forced:
             answer = _with_handles(case.walkthrough.answer if case else "Noted.", outputs, earlier)
@@ -119,7 +119,7 @@ def _with_handles(value: Any, outputs: list[str], earlier: list[str]) -> Any:
         return [_with_handles(item, outputs, earlier) for item in value]
     if not isinstance(value, str):
         return value
-    found = dict.fromkeys(handle for text in outputs for handle in _HANDLE.findall(text))
+    found = dict.fromkeys(handle for text in outputs for handle in HANDLES.findall(text))
     handles = dict(enumerate(found, 1)) | dict(enumerate(earlier))
     return _PLACEHOLDER.sub(lambda match: handles.get(int(match[1]), match[0]), value)
 

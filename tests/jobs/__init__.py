@@ -1,0 +1,1 @@
+"""Forty jobs that colleagues give the bot, played over the wire: see README.md."""
