@@ -293,8 +293,8 @@ async def _show_paused(request: Request, stores: Stores, workspaces: Workspaces)
     await asyncio.sleep(_IN_LINE_DELAY)
     slack, pause = await workspaces.of(request.team), await stores.pause.get()
     if slack and pause and await stores.mailbox.is_parked(request.thread_key):
-        await load_catalogue(request.locale)
-        with reader(request.locale):
+        await load_catalogue(request.spoken_locale)
+        with reader(request.spoken_locale):
             line = words.STATUS_PAUSED(name=pause.name)
         await slack.status.show(request.channel, request.thread, line)
 

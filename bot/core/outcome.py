@@ -113,6 +113,7 @@ class Outcome(BaseModel):
     - `traced`: where the figures and quotes of the result come from, None if it was not traced.
       Readers are told of it with `traced_shown`.
     - `refreshable`: a figure comes from a call that may be made again without the model.
+    - `locale`: the locale of the answer, in which its message is written, whenever it is drawn.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -142,6 +143,7 @@ class Outcome(BaseModel):
     traced: Findings | None = None
     traced_shown: bool = False
     refreshable: bool = False
+    locale: str = ""
 
     def map_texts(self, change: Callable[[str], str]) -> Outcome:
         """Return the outcome with `change` applied to every text in it, those of new fields too.
@@ -155,7 +157,7 @@ class Outcome(BaseModel):
         return self.model_copy(update=changes)
 
 
-_IDS = frozenset({"run_id", "response_type", "stopped_by"})
+_IDS = frozenset({"run_id", "response_type", "stopped_by", "locale"})
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.core.ids import new_id
+from bot.text.languages import locale_for
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
 
@@ -170,6 +171,15 @@ class Request(BaseModel):
     def is_current(self) -> bool:
         """Whether the request was neither edited nor withdrawn by its author."""
         return not (self.superseded or self.withdrawn)
+
+    @property
+    def spoken_locale(self) -> str:
+        """The locale of the bot's words in the thread before there is an answer.
+
+        It is that of the question if its language is plain, else the asker's. An answer has its own:
+        `Outcome.locale`.
+        """
+        return locale_for((self.said,), reader=self.locale)
 
     @property
     def is_for_one(self) -> bool:

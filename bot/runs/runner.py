@@ -29,6 +29,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
 from bot.library.isolated.pool import warm_processes
+from bot.runs.context.answer_locale import locale_of_result
 from bot.runs.context.run_loader import bound_to
 from bot.runs.outcomes import (
     begun_tools,
@@ -50,7 +51,7 @@ from bot.runs.run_parts import RunPart
 from bot.runs.watching import END_SECONDS, name_of, optional
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 from bot.store.values import Command, sendable
-from bot.text.translation import Text
+from bot.text.translation import Text, load_catalogue, reader
 
 log = logging.getLogger(__name__)
 
@@ -339,7 +340,16 @@ class Runner:
         return None
 
     async def _outcome(self, run: Run, ended: RunEnded, loop_deps: LoopDeps) -> Outcome:
-        """Return the outcome of a run that ended in the loop, as people may read it."""
+        """Return the outcome of a run that ended in the loop, as people may read it, in their language."""
+        result = ended.result.model_dump(mode="json") if ended.result else None
+        draft = ended.state.ending.draft if ended.state.ending else ""
+        locale = locale_of_result(run.request, result, draft)
+        await load_catalogue(locale)
+        with reader(locale):
+            outcome = await self._outcome_in_words(run, ended, loop_deps)
+        return without_secrets(outcome.model_copy(update={"locale": locale}))
+
+    async def _outcome_in_words(self, run: Run, ended: RunEnded, loop_deps: LoopDeps) -> Outcome:
         state, approvals = ended.state, run.approvals
         model = run.models.name(state.fallback)
         context = replace(loop_deps.context, model=model)
@@ -364,7 +374,7 @@ class Runner:
             "unconnected": tuple(accounts_missing(state)),
         }
         outcome = outcome.model_copy(update=facts)
-        return without_secrets(with_partial_results(outcome, state, loop_deps.toolbox.is_change))
+        return with_partial_results(outcome, state, loop_deps.toolbox.is_change)
 
     async def _failure(self, run: Run) -> Outcome:
         """Return the outcome of a failed run, with its steps up to its last save point."""

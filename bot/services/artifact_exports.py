@@ -45,7 +45,7 @@ class ArtifactExports:
 
     async def chart(self, chart: Chart) -> ChartImage:
         """See `Exports.chart`."""
-        locale = current_request().request.locale
+        locale = current_request().request.spoken_locale
         chart = Chart.model_validate(redacted_all(chart.model_dump()))
         drawn = drawing.Chart(
             chart.kind,

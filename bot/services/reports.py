@@ -36,6 +36,7 @@ from bot.library.documents.reports.word import docx
 from bot.services.artifact_tables import ArtifactTables
 from bot.text import locales
 from bot.text.invisible_text import without_invisible
+from bot.text.languages import locale_for
 from bot.text.locales import locale_of
 from bot.text.redaction import redacted, redacted_cells
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifacts
@@ -186,7 +187,7 @@ async def report(markdown: str, suffix: str, *, title: str, artifacts: Artifacts
             "in parts, or as .md."
         )
     context = current_request()
-    locale = context.request.locale
+    locale = locale_for((markdown,), reader=context.request.spoken_locale)
     links = PermittedLinks(context.permitted_links)
     blocks = await asyncio.to_thread(parse_blocks, without_invisible(markdown))
     heading = next((each.plain for each in blocks if isinstance(each, Heading)), title)
@@ -197,7 +198,7 @@ async def report(markdown: str, suffix: str, *, title: str, artifacts: Artifacts
     result = Report(
         title=heading,
         language=locale_of(locale).language,
-        territory=locale_of(locale).territory,
+        territory=locale_of(context.request.locale).territory,
         blocks=blocks,
         images=images,
     )

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_time
-from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol
+from babel.numbers import format_decimal, get_decimal_symbol
 
 _SLACK_NAMES = {"es-LA": "es-419"}
 
@@ -21,8 +21,6 @@ _FIGURE = re.compile(rf"{_NUMBER_WITH_UNIT}(?:\s?[–/±]\s?{_NUMBER_WITH_UNIT})
 _ENGLISH = re.compile(r"\d,\d{3}\.\d|\d{4}\.\d|(?<!\d)0\.\d|\.(?:\d{1,2}|\d{4,})(?!\d)")
 _OTHER = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\.\d{3}[.,]\d|\d[\s']\d{3}(?!\d)")
 _EITHER = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
-_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.,]*\d)")
-_POINTED = re.compile(r"(?<![\w.,])\d+\.\d{1,2}(?![\w.,]*\d)")
 _SIGN = "[$€£₹]"
 _MONEY = re.compile(
     rf"(?P<whole>[-+−(]{{0,2}}(?:{_SIGN}\s?-?\d[\d,]*+|\d[\d,]*+(?=[\d.]*+\s?{_SIGN})))"
@@ -79,18 +77,6 @@ def day_and_time(iso: str, locale: str) -> str:
     if at is None or shown == date_:
         return shown
     return f"{shown}, {format_time(at, 'short', locale=locale_of(locale))}"
-
-
-def written_as(text: str, locale: str) -> str:
-    """Return the locale whose number format `text` uses: "en-US" or `locale`.
-
-    Callers format a table in this locale so that it matches the text around it.
-    """
-    found = locale_of(locale)
-    is_english = (_GROUPED.search(text) and get_group_symbol(found) != ",") or (
-        _POINTED.search(text) and get_decimal_symbol(found) != "."
-    )
-    return "en-US" if is_english else locale
 
 
 def rewritten(english: str, locale: str) -> str:

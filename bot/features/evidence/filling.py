@@ -36,9 +36,11 @@ class Filling:
 @dataclass
 class References:
     """The references of one run. `locale` is that in which numbers are written, None for plain ones
-    (1234.5): a schema of the caller's own, or a report that only a model reads."""
+    (1234.5): a schema of the caller's own, or a report that only a model reads. The result of a
+    `request` has the locale of its own words."""
 
     locale: Locale | None
+    request: Request | None = None
     filled: list[Filling] = field(default_factory=list)
     faults: tuple[str, ...] = ()
     outputs: list[Output] = field(default_factory=list)
@@ -49,7 +51,7 @@ class References:
     @classmethod
     def of(cls, request: Request) -> References:
         """Return the references of a request's run."""
-        return cls(answer_locale(request))
+        return cls(answer_locale(request), request)
 
     def add(self, outputs: Iterable[Output]) -> None:
         """Take in what was read, with the references in the arguments of calls filled in."""
@@ -77,7 +79,11 @@ class References:
     def fill(self, value: Any, tool: Tool | None = None) -> FilledIn:
         """See `Hooks.fill`. What a result has of filled-in figures is kept in `filled`."""
         if tool is None:
-            walk = _Walk(self.figures, self.locale)
+            # A draft grows: its language is known when it is whole.
+            locale = self.locale
+            if self.request and isinstance(value, dict):
+                locale = answer_locale(self.request, value)
+            walk = _Walk(self.figures, locale)
         else:
             locale = self.locale if tool.is_outward else None
             walk = _Walk(self.figures, locale, escaped=tool.is_outward and not tool.is_of_server)

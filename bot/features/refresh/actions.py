@@ -19,6 +19,7 @@ from bot.features.refresh.jobs import REFRESH
 from bot.features.refresh.message import ended_part, refresh_buttons, refresh_part
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.refresh.store import RefreshStore
+from bot.runs.context.answer_locale import locale_of_message
 from bot.runs.policy.access import Person
 from bot.runs.watching import Submit
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_definitive
@@ -31,6 +32,7 @@ from bot.slack.message.streams import Streams
 from bot.slack.ui import words
 from bot.slack.ui.parts import Part
 from bot.store import Leases, Lock, ScheduleStore
+from bot.text.translation import load_catalogue, reader
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +79,9 @@ class AnswerRefresh:
             if result is None or result.problem:
                 raise NotPermitted(said.NOTHING_TO_POST())
             poster = ResultPoster(self.clients, self.identity, self.store)
-            part = refresh_part(result, said.POSTED_FOR(person=f"<@{result.user}>"))
+            found = await self.answer_of(press.value)
+            with reader(locale_of_message(found[1], kept) if found else kept.spoken_locale):
+                part = refresh_part(result, said.POSTED_FOR(person=f"<@{result.user}>"))
             await poster.post(kept, result, part, lock.hold)
         return True
 
@@ -185,10 +189,14 @@ class RefreshResults:
         if not request.schedule:
             await self._tell(request, kept, result)
             return
+        locale = locale_of_message(found[1], found[0]) if found else request.locale
+        await load_catalogue(locale)
+        with reader(locale):
+            part = refresh_part(result, said.POSTED_SCHEDULED(person=f"<@{result.user}>"))
+            ended = ended_part(kept.id, request.user) if kept else part
         if kept and result.is_over:
-            await self._end(request, kept, result)
+            await self._end(request, kept, result, ended)
             return
-        part = refresh_part(result, said.POSTED_SCHEDULED(person=f"<@{result.user}>"))
         if kept and result.changed and not await self._post(request, kept, result, part):
             result = result.model_copy(update={"problem": words.THREAD_GONE()})
         await self._count(request, result)
@@ -206,12 +214,11 @@ class RefreshResults:
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("A refresh was not shown: %s", type(error).__name__)
 
-    async def _end(self, request: Request, kept: Request, result: Refreshed) -> None:
+    async def _end(self, request: Request, kept: Request, result: Refreshed, part: Part) -> None:
         """Say once in the thread that the figures cannot be kept up to date, and end the schedule. A
         thread that is gone is told to its owner alone."""
         for schedule in await self.schedules.of(request.user):
             if schedule.id == request.schedule:
-                part = ended_part(kept.id, request.user)
                 if await self._post(request, kept, result, part):
                     await self.schedules.cancel(request.user, schedule.id)
                 else:

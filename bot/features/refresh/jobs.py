@@ -102,7 +102,7 @@ class RefreshJobs:
             return result.model_copy(update={"problem": NOTHING(), "is_over": True})
         await deps.stores.audit.append(_entries(asker, repetition))
         changes = await asyncio.to_thread(
-            compared, figures, repetition, outcome.result or {}, answer_locale(kept)
+            compared, figures, repetition, outcome.result or {}, answer_locale(kept, outcome.result)
         )
         asked = " ".join(output.arguments for output in repetition.outputs.values())
         return result.model_copy(

@@ -296,8 +296,8 @@ class Engine:
             return
         if self.draining.is_set():
             raise Requeue
-        await load_catalogue(request.locale)
-        with reader(request.locale):
+        await load_catalogue(request.spoken_locale)
+        with reader(request.spoken_locale):
             await self._run_unless_deferred(request, self._handle)
 
     async def _run_unless_deferred(self, request: Request, handle: Handle) -> None:

@@ -23,6 +23,7 @@ from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import NEXT_MESSAGE, RepeatReason, Request
 from bot.runs.audit_trail import decision_entry, request_entry
+from bot.runs.context.answer_locale import locale_of_message
 from bot.runs.policy import budget_words
 from bot.runs.queue.engine import Engine, within_ack_deadline
 from bot.runs.queue.revisions import EditScope, Revision, edit_scope_of, revisions_of
@@ -216,8 +217,9 @@ class Requests:
         """Make the message `ts` ask nothing if it still comes. A message that asked is not affected."""
         await self.stores.mailbox.claim_for_nothing(team, channel, ts)
 
-    async def answers_to(self, team: str, channel: str, ts: str) -> list[tuple[str, bool]]:
-        """Return the ts of each message that answers the message `ts`, and whether it answers only that."""
+    async def answers_to(self, team: str, channel: str, ts: str) -> list[tuple[str, bool, str]]:
+        """Return the ts of each message that answers the message `ts`, whether it answers only that, and
+        its locale."""
         found = []
         for each in await self._of_message(team, channel, ts):
             # An edit that waits still shows the answer to the request that it revises.
@@ -227,7 +229,7 @@ class Requests:
             if message and outcome and not outcome.silent:
                 joined = await self.stores.runs.joined(each.request.id)
                 alone = not (each.joined_another or joined or each.request.own)
-                found.append((message, alone))
+                found.append((message, alone, locale_of_message(outcome, each.request)))
         return found
 
     async def _of_message(self, team: str, channel: str, ts: str) -> list[Revision]:

@@ -22,8 +22,10 @@ from bot.core.answers import (
 )
 from bot.core.findings import Finding, Place, Verdict
 from bot.core.outcome import Outcome
+from bot.text.translation import Text
 
 _MOST_WORDS = 25
+_PAGE, _ROW = Text("page {number}"), Text("row {number}")
 _FOUND = (Verdict.READ, Verdict.NEAR_QUOTE)
 
 
@@ -52,9 +54,9 @@ def _placed(number: int, source: Source, findings: Sequence[Finding]) -> PlacedS
     place = _place(number, source, findings)
     url, where = source.url, ""
     if place and place.page:
-        where = f"page {place.page}"
+        where = _PAGE(number=place.page)
     elif place and place.row:
-        where = f"row {place.row}"
+        where = _ROW(number=place.row)
     if place and place.page and url and urlsplit(url).path.lower().endswith(".pdf"):
         url = f"{url.partition('#')[0]}#page={place.page}"
     elif place and place.link:

@@ -123,8 +123,8 @@ class Edits:
         team, channel, thread = self._identity.team, str(event["channel"]), before.get("thread_ts")
         if _may_be_undelivered(str(ts)):
             await self._requests.ignore(team, channel, str(ts))
-        for answer, alone in await self._requests.answers_to(team, channel, str(ts)):
-            with reader(await self._gate.people.locale(str(before["user"]))):
+        for answer, alone, locale in await self._requests.answers_to(team, channel, str(ts)):
+            with reader(locale):
                 sentence = words.DELETED() if alone else words.DELETED_AMONG()
             await self._say_deleted(channel, answer, sentence)
         await self._tell_parts(channel, str(thread or ts), str(ts))

@@ -25,7 +25,7 @@ from bot.slack.ui import approval_words, words
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.parts import context
 from bot.text.mentions import Mention
-from bot.text.translation import reader
+from bot.text.translation import load_catalogue, reader
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
@@ -193,9 +193,10 @@ class Intake:
         if not request.opens_thread:
             pending = await self._requests.pending(request.team, request.channel, request.thread)
         if not pending:
-            await self._app.status.begin(
-                request, words.STATUS_STARTING(), [text() for text in words.LOADING]
-            )
+            await load_catalogue(request.spoken_locale)
+            with reader(request.spoken_locale):
+                line, loading = words.STATUS_STARTING(), [text() for text in words.LOADING]
+            await self._app.status.begin(request, line, loading)
         else:
             hint = self._app.waits.waits_behind(pending, request.user)
             self._tell(request.channel, request.thread, request.user, hint)

@@ -25,8 +25,10 @@ from bot.slack.edge.text import cap, clean, decode
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, rich, rich_text, shortened, text_element
 from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
+from bot.text.languages import locale_for
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
+from bot.text.translation import load_catalogue, reader
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
@@ -273,7 +275,11 @@ class QuestionIntake:
         # What the bot posts counts as quoted when it is read; addresses of the model must not.
         visible = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
         visible = shortened(visible, _MAX_SHOWN)
-        how = words.SCHEDULED() if question.schedule else words.ASKED()
+        locale = locale_for((text,), reader=person.locale)
+        await load_catalogue(locale)
+        with reader(locale):
+            how = words.SCHEDULED() if question.schedule else words.ASKED()
+            lead = words.ABOUT()
         who, name = _mention_of(person) if question.schedule else _name_of(person)
         failpoint("question-saying")
         try:
@@ -281,7 +287,7 @@ class QuestionIntake:
                 channel=question.channel,
                 thread_ts=question.thread,
                 text=name + escape_mrkdwn(shortened(f"{how} {visible}", _MAX_NOTICE)),
-                blocks=[_question_block(who, how, visible, shortened(about, _MAX_ABOUT))],
+                blocks=[_question_block(who, how, visible, lead, shortened(about, _MAX_ABOUT))],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,
@@ -309,12 +315,12 @@ def _mention_of(person: Person) -> tuple[Block, str]:
     return {"type": "user", "user_id": person.id}, f"<@{person.id}>"
 
 
-def _question_block(who: Block, how: str, question: str, about: str) -> Block:
+def _question_block(who: Block, how: str, question: str, lead: str, about: str) -> Block:
     """Return the question as rich text, in which nothing notifies a channel or is formatted."""
     parts = [rich("section", who, text_element(how)), rich("quote", text_element(question))]
     if about:
         parts += [
-            rich("section", text_element(words.ABOUT())),
+            rich("section", text_element(lead)),
             rich("quote", text_element(about)),
         ]
     return rich_text(*parts)

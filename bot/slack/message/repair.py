@@ -36,6 +36,7 @@ from bot.slack.ui.links import LinkGate
 from bot.slack.ui.outcome import render
 from bot.slack.ui.parts import Part, context
 from bot.store import Mailbox, StaleStatuses
+from bot.text.languages import locale_for
 from bot.text.translation import load_catalogue, reader
 
 log = logging.getLogger(__name__)
@@ -173,15 +174,17 @@ class Orphans:
         if not orphans or not await self.is_idle(key):
             return
         for message in orphans:
-            with reader(await self.people.locale(self._asker_of(message, replies))):
+            question = self._question_of(message, replies)
+            asker = await self.people.locale(str(question.get("user") or ""))
+            with reader(locale_for((str(question.get("text") or ""),), reader=asker)):
                 await self._end(channel, message)
         await self.status.end(channel, thread)
 
-    def _asker_of(self, orphan: Message, replies: Iterable[Message]) -> str:
-        """Return the user whose message the orphan most likely answers: the last one above it."""
-        above = (reply for reply in replies if float(reply["ts"]) < float(orphan["ts"]))
-        users = [str(each.get("user")) for each in above if not each.get("bot_id")]
-        return next((user for user in reversed(users) if user != self.identity.user), "")
+    def _question_of(self, orphan: Message, replies: Iterable[Message]) -> Message:
+        """Return the message that the orphan most likely answers: the last of a person above it."""
+        above = [reply for reply in replies if float(reply["ts"]) < float(orphan["ts"])]
+        of_people = (reply for reply in reversed(above) if not reply.get("bot_id"))
+        return next((reply for reply in of_people if reply.get("user") != self.identity.user), {})
 
     async def _end(self, channel: str, message: Message) -> None:
         ts, run_id = str(message["ts"]), message_metadata.run_of(message) or ""
@@ -263,8 +266,8 @@ class StatusSweep:
         for place, request in list(places)[:_MAX_RENEWED]:
             slack = await self.workspaces.of(request.team)
             if slack and datetime.now(UTC) - request.received_at > _MIN_WAIT:
-                await load_catalogue(request.locale)
-                with reader(request.locale):
+                await load_catalogue(request.spoken_locale)
+                with reader(request.spoken_locale):
                     line = waiting_line(place, pause)
                 await slack.status.show(request.channel, request.thread, line)
 

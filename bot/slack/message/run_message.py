@@ -24,6 +24,7 @@ from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, SilentReason
 from bot.core.request import Request
+from bot.runs.context.answer_locale import locale_of_message
 from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import (
     NO_PLACE,
@@ -47,6 +48,7 @@ from bot.slack.ui.buttons import AnswerButton, Stops
 from bot.slack.ui.outcome import DOCUMENT, render
 from bot.slack.ui.parts import Part, Rendered, Upload
 from bot.slack.ui.progress import Progress, advance, waiting_part
+from bot.text.translation import reader
 
 log = logging.getLogger(__name__)
 
@@ -172,6 +174,13 @@ class RunMessage:
             return
         await self._writer.name_questions()
         await leave_thread(self._request, self._posted, self._writer)
+        with reader(locale_of_message(outcome, self._request)):
+            await self._post_answer(outcome)
+        await self._reactions.put(outcome)
+        await self._end_status()
+
+    async def _post_answer(self, outcome: Outcome) -> None:
+        """Post what is missing of the answer, in its language."""
         if outcome.accounts:  # the files of the answer are stored for its asker alone
             self._reader = self._request.model_copy(update={"private": True})
         # In a thread: parsing 40,000 characters of hostile Markdown takes seconds.
@@ -185,8 +194,6 @@ class RunMessage:
             await self._give_up(error_code(error), rendered)
         else:
             await self._post_files(rendered)
-        await self._reactions.put(outcome)
-        await self._end_status()
 
     async def wait_for_store(self) -> None:
         """Say that the run continues as soon as any worker can save again."""
@@ -350,13 +357,13 @@ class RunMessage:
     async def _give_up(self, code: str, rendered: Rendered) -> None:
         """Tell the asker that the answer cannot be posted there, and delete the unfinished message."""
         log.warning("The answer of run %s can no longer be posted: %s", self._posted.run_id, code)
-        reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)()
         unfinished = None if await self._posted.posted_parts() else await self._posted.message()
         await self._posted.save_part(len(rendered.parts) + len(rendered.uploads))
         try:
-            sentence = (
-                words.GONE_DIRECT() if self._request.channel.startswith("D") else words.GONE()
-            )
+            is_direct = self._request.channel.startswith("D")
+            with reader(self._request.locale):
+                sentence = words.GONE_DIRECT() if is_direct else words.GONE()
+                reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)()
             sentence = sentence.format(channel=self._request.channel, reason=reason)
             await self._writer.tell_directly(sentence)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:

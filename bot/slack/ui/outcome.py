@@ -21,6 +21,7 @@ from bot.core.answers import (
 )
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
+from bot.runs.context.answer_locale import locale_of_message
 from bot.runs.results.trust import trust_in
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
@@ -67,7 +68,7 @@ DOCUMENT = "answer.md"
 _ONE_LINE = 160  # characters
 
 Renderer = Callable[[Any, Outcome, LinkGate, str], RenderedResult]
-"""Render an instance of the registered response type; the last argument is the reader's locale."""
+"""Render an instance of the registered response type; the last argument is the locale of the answer."""
 
 RENDERERS: dict[type[Result], Renderer] = {
     Answer: answer_pieces,
@@ -96,9 +97,9 @@ def render(
 ) -> Rendered:
     """Return the final messages of a run, with at most about `size` characters each.
 
-    They are in the asker's language. `buttons` are those of features.
+    They are in the language of the answer. `buttons` are those of features.
     """
-    with reader(request.locale):
+    with reader(locale_of_message(outcome, request)):
         return _rendered(outcome, request, buttons, size)
 
 
@@ -119,6 +120,11 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
 
     It has no buttons, because they would continue the private conversation.
     """
+    with reader(locale_of_message(outcome, request)):
+        return _rendered_shared(outcome, request)
+
+
+def _rendered_shared(outcome: Outcome, request: Request) -> Rendered:
     outcome, request = _cleaned(outcome), request.model_copy(update={"private": False})
     frame = _frame(outcome, request, LinkGate(outcome.links))
     question = _question(request)
@@ -136,7 +142,8 @@ def _question(request: Request) -> str:
 
 
 def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rendered:
-    pieces, uploads = _result(outcome, LinkGate(outcome.links), request.locale)
+    locale = locale_of_message(outcome, request)
+    pieces, uploads = _result(outcome, LinkGate(outcome.links), locale)
     parts = packed([*frame.above, *pieces, *frame.trust, *frame.below], size)
     document = "\n\n".join(part.plain for part in parts)
     if len(parts) > MAX_PARTS:

@@ -35,7 +35,7 @@ from bot.slack.ui.parts import (
     written,
 )
 from bot.slack.ui.tables import table_pieces
-from bot.text.locales import day, day_and_time, number, written_as
+from bot.text.locales import day, day_and_time, number
 from bot.text.translation import reader_locale
 
 
@@ -105,7 +105,6 @@ def _angle_safe(url: str) -> str:
 
 def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:
     """Return the whole answer in reading order, and its files."""
-    locale = written_as("\n".join([answer.summary, *answer.key_points]), locale)
     pieces = opening(answer.summary, gate, otherwise=words.NO_TEXT())
     pieces += points(answer.key_points, gate)
     uploads: list[Upload] = []

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from importlib.resources import files
 
-from bot.text.locales import day, day_and_time, figures, in_cents, money, number, written_as
+import pytest
+from babel.messages.pofile import read_po
+
+from bot.text.languages import language_in, locale_for
+from bot.text.locales import day, day_and_time, figures, in_cents, money, number
 
 THIN, WIDE = "\u202f", "\u00a0"
 
@@ -94,17 +98,35 @@ def test_money_of_a_column_has_cents_throughout() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "form"),
+    ("text", "language"),
     [
-        ("33.80 in January", "en-US"),
-        ("1,234 in all", "en-US"),
-        ("33,80 in January", "de-DE"),
-        ("1.234 in all", "de-DE"),
-        ("12 on 3.12.2026", "de-DE"),
-        ("1234 in all", "de-DE"),
+        ("What were last month's sales by region?", "en"),
+        ("And as a chart?", "en"),
+        ("Umsatz nach Region", "de"),
+        ("Danke!", "de"),
+        ("Qu'est-ce qui a été décidé ?", "fr"),
+        ("¿Cuánto vendimos en marzo?", "es"),
+        ("Las ventas subieron un 12 % en marzo", "es"),
+        ("As vendas subiram 12 % em março", "pt"),
+        ("3月の売上はいくらですか", "ja"),
+        ("`SELECT the FROM of` https://example.com/the/of/and", ""),
+        ("Le vendite sono aumentate del 12% a marzo", ""),
+        ("Hoeveel hebben we verkocht in maart per regio?", ""),
+        ("Сколько мы продали в марте?", ""),
+        ("812?", ""),
     ],
 )
-def test_a_table_has_the_form_of_the_words_around_it(text: str, form: str) -> None:
-    """English figures in words are known by their commas and points; what may be either is not."""
-    assert written_as(text, "de-DE") == form
-    assert written_as(text, "en-GB") == "en-GB"
+def test_a_language_is_known_by_its_commonest_words(text: str, language: str) -> None:
+    """K7: neighbouring languages are not taken for those that the bot speaks; code tells nothing."""
+    assert language_in(text) == language
+
+
+def test_the_bots_own_texts_are_in_their_languages() -> None:
+    """K7: sentences of the catalogues, as texts whose language is known: nearly none is mistaken."""
+    for language, home in {"de": "de-DE", "fr": "fr-FR", "es": "es-ES", "pt": "pt-BR"}.items():
+        with files("bot.locales").joinpath(f"{language}.po").open("rb") as file:
+            catalogue = read_po(file)
+        texts = [str(message.string) for message in catalogue if message.id]
+        sentences = [text for text in texts if len(text.split()) >= 8]
+        wrong = [text for text in sentences if locale_for((text,), reader="ja-JP") != home]
+        assert len(wrong) < 0.05 * len(sentences), wrong

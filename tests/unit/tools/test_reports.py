@@ -222,7 +222,7 @@ async def test_an_address_that_the_model_made_up_is_text(
 
 
 async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArtifacts) -> None:
-    """Figures are in the reader's form; years are no amounts. An address is not fetched."""
+    """K7: figures are in the form of the report's language; years are no amounts. An address is not fetched."""
     table = await ArtifactTables(artifacts).save(
         ["region", "revenue", "year", "first_day"],
         [["North", 1234567.5, 2024, "2024-01-03"], ["=1+1", -3.25, 2025, None]],
@@ -233,7 +233,7 @@ async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArti
     kept = chart.model_copy(update={"image": png.handle}).model_dump_json().encode()
     saved = await artifacts.save(kept, name="C", media_type=CHART_TYPE, prefix="chart")
     text = (
-        f"# R\n\n![By region]({table.handle})\n\n- item\n\n  ![The chart]({saved.handle})\n\n"
+        f"# R\n\n![Je Region]({table.handle})\n\n- Das ist ein Punkt\n\n  ![Diagramm]({saved.handle})\n\n"
         "![far away](https://evil.example/x.png)"
     )
     document, said = opened(await shared("r.docx", text, artifacts))
@@ -244,7 +244,7 @@ async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArti
         ["=1+1", "-3,25", "2025", ""],
     ]
     assert len(document.inline_shapes) == 1
-    assert "By region" in said
+    assert "Je Region" in said
     assert "evil.example" not in said
     page = PdfReader(io.BytesIO(await shared("r.pdf", text, artifacts))).pages[0]
     assert len(page.images) == 1
