@@ -5,6 +5,7 @@ The model reads a part of a large result by its handle instead of the whole.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -16,6 +17,7 @@ from bot.toolkit import (
     Fields,
     Interpreters,
     Provided,
+    Query,
     Reads,
     Tables,
     Text,
@@ -26,6 +28,7 @@ from bot.toolkit import (
     current_room,
     tool,
 )
+from bot.toolkit.passages import find_lines, find_passages
 
 _CONTEXT = 1
 _MAX_LINE = 500
@@ -101,38 +104,56 @@ _SEARCH = Text("Search {handle} for {pattern}")
 
 
 def _search_title(arguments: Any) -> str:
-    return _SEARCH(handle=arguments.handle, pattern=arguments.pattern)
+    return _SEARCH(handle=arguments.handle, pattern=arguments.query or arguments.pattern)
 
 
 @tool(
     group="artifacts",
-    summary="Find a pattern in a saved result by its handle",
+    summary="Find words or a pattern in a saved result by its handle",
     safety=Reads(foreign=True),
     core=True,
     title=_search_title,
-    narrowing=("pattern", "limit"),
+    narrowing=("query", "pattern", "limit"),
 )
 async def search_artifact(
     handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],
-    pattern: Annotated[
-        str, Field(min_length=1, max_length=500, description="Regular expression, in any case.")
-    ],
     artifacts: Provided[Artifacts],
     tables: Provided[Tables],
     interpreters: Provided[Interpreters],
+    query: Annotated[
+        Query, Field(description="Words: whole clauses, passages or rows that fit, best first.")
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        Field(min_length=1, max_length=500, description="Or a regular expression for lines."),
+    ] = None,
     limit: Annotated[int, Field(ge=1, le=200, description="Matches to show.")] = 20,
 ) -> ToolResult:
-    """Find lines (or table rows, as CSV) of a saved result by a regular expression, with their
-    numbers and the lines around them. For number n, read_artifact takes offset n - 1."""
+    """Find passages of a saved result (or rows of a table, as CSV) by words, or lines by a regular
+    expression in any case, with their numbers. For line n, read_artifact takes offset n - 1."""
+    if bool(query) == bool(pattern):
+        raise ToolError("Give either query or pattern.")
     artifact = await artifacts.find(handle)
     lines, unsearched = await _lines(artifact, artifacts, tables)
-    text = "\n".join(line.replace("\n", " ") for line in lines)
-    hits = await interpreters.matching_lines(text, pattern)
-    head = f"handle: {handle} · {len(hits):,} of {len(lines):,} lines match"
-    if len(hits) > limit:
-        head += f" · the first {limit} shown"
-    parts = [head, *artifact.gap_notes, *unsearched, *_with_context(lines, hits[:limit])]
-    return ToolResult("\n".join(parts), handles=(handle,))
+    if query and artifact.media_type != TABLE_TYPE:
+        found = await asyncio.to_thread(find_passages, "\n".join(lines), query)
+        blocks = found.shown(current_room(), limit=limit)
+        counts = f"{found.fitting:,} of {found.total:,} passages fit"
+        excerpts, is_cut = [f"\n{block}" for block in blocks], len(blocks) < len(found.hits)
+    else:
+        joined = "\n".join(line.replace("\n", " ") for line in lines)
+        hits = await (
+            asyncio.to_thread(find_lines, lines, query)
+            if query
+            else interpreters.matching_lines(joined, pattern or "")
+        )
+        counts = f"{len(hits):,} of {len(lines):,} lines match"
+        excerpts, is_cut = _with_context(lines, sorted(hits[:limit])), len(hits) > limit
+    more = f" · the {'best' if query else 'first'} {limit} shown" if is_cut else ""
+    head = f"handle: {handle} · {counts}{more}"
+    return ToolResult(
+        "\n".join([head, *artifact.gap_notes, *unsearched, *excerpts]), handles=(handle,)
+    )
 
 
 def _with_context(lines: list[str], hits: list[int]) -> list[str]:

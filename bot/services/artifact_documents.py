@@ -18,7 +18,7 @@ from bot.library.isolated import ComputingTimeout, ProcessLost, Refused, without
 from bot.library.isolated.process import IsolatedLimits, IsolatedProcess
 from bot.services.artifact_tables import ArtifactTables
 from bot.services.children import asker_process
-from bot.toolkit.narrowing import passages
+from bot.toolkit.passages import find_passages
 from bot.toolkit.provided.artifacts import Artifact, Artifacts
 from bot.toolkit.provided.documents import DocumentText, Kind, ReadTable
 from bot.toolkit.size import current_room
@@ -176,7 +176,7 @@ class ArtifactDocuments:
             head, saved = await self._save_text(
                 found, prefix=prefix, name=name, title=title, url=url
             )
-            text = "" if compact else f"\n\n{_excerpt(found.text, saved, query)}"
+            text = "" if compact else f"\n\n{await _excerpt(found.text, saved, query)}"
             sources = _sources(found.title or title, url)
             return ToolResult(head + text, sources, (saved.handle,), own)
         tables, parts = ArtifactTables(self.artifacts), list[str]()
@@ -219,8 +219,18 @@ class ArtifactDocuments:
         return "\n".join(head), saved
 
 
-def _excerpt(text: str, saved: Artifact, query: str | None) -> str:
-    return passages(text, query) if query else first_lines(text.splitlines(), saved)
+async def _excerpt(text: str, saved: Artifact, query: str | None) -> str:
+    if not query:
+        return first_lines(text.splitlines(), saved)
+    found = await asyncio.to_thread(find_passages, text, query)
+    if not found.hits:
+        return f"[None of the {found.total:,} passages has a word of: {query}]"
+    shown = found.shown(current_room())
+    note = (
+        f"[{len(shown)} of {found.total:,} passages shown, the best first; search_artifact with "
+        f"{saved.handle} and a query finds others]"
+    )
+    return "\n\n".join([note, *shown])
 
 
 def first_lines(lines: list[str], saved: Artifact) -> str:

@@ -15,8 +15,6 @@ from pydantic import Field
 
 from bot.core.errors import ToolError
 
-_MAX_PASSAGES = 20
-
 Compact = Annotated[bool, Field(description="Only the essentials.")]
 Query = Annotated[
     str | None,
@@ -39,24 +37,6 @@ def has_words(text: str, query: str | None) -> bool:
     """Return whether `text` has all words of `query`, ignoring case. No query matches any text."""
     folded = text.casefold()
     return all(word in folded for word in (query or "").casefold().split())
-
-
-def passages(text: str, query: str) -> str:
-    """Return the paragraphs with the most words of `query`, in their order in the text."""
-    words = set(re.findall(r"\w+", query.casefold()))
-    if not words:
-        raise ToolError("query has no words in it. Leave it out to read from the beginning.")
-    paragraphs = [each.strip() for each in re.split(r"\n\s*\n|\n(?=#)", text) if each.strip()]
-    scores = {
-        index: len(words & set(re.findall(r"\w+", paragraph.casefold())))
-        for index, paragraph in enumerate(paragraphs)
-    }
-    found = sorted((i for i in scores if scores[i]), key=lambda i: (-scores[i], i))
-    if not found:
-        return f"[None of the {len(paragraphs)} passages has a word of: {query}]"
-    chosen = sorted(found[:_MAX_PASSAGES])
-    note = f"[{len(chosen)} of {len(paragraphs)} passages shown, those that fit: {query}]"
-    return "\n\n".join([note, *(paragraphs[index] for index in chosen)])
 
 
 def time_range(given: str | None, zone: tzinfo) -> tuple[datetime | None, datetime | None]:

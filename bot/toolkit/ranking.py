@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 _K1 = 1.2
 _B = 0.5
-_STEM = 4  # least number of equal first letters
+STEM = 4  # least number of equal first letters
 _ALIKE = 0.6  # least share of the longer word that must be equal
 _MOST_TERMS = 64  # words of a query that count; the first ones name its subject
 _TAIL = 0.3  # share of the best score below which a match is noise
@@ -66,7 +66,7 @@ class Ranking:
                 self._where[word].append((place, tf * (_K1 + 1) / (tf + _K1)))
         self._by_stem: defaultdict[str, list[str]] = defaultdict(list)
         for word in self._where:
-            self._by_stem[word[:_STEM]].append(word)
+            self._by_stem[word[:STEM]].append(word)
 
     def best(self, query: str, most: int) -> list[int]:
         """Return the places of up to `most` matching documents, the best first."""
@@ -79,7 +79,7 @@ class Ranking:
         for term in list(dict.fromkeys(_words(query)))[:_MOST_TERMS]:
             for place, gain in self._gains(term).items():
                 scores[place] += gain
-                shared[place].add(term[:_STEM])
+                shared[place].add(term[:STEM])
         ranked = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
         rarest = self._rarity(1)
         return [
@@ -95,11 +95,11 @@ class Ranking:
     def _gains(self, term: str) -> dict[int, float]:
         """Return the score that one word adds to each document, by the most similar word in it."""
         gains: dict[int, float] = {}
-        for word in self._by_stem.get(term[:_STEM], ()):
-            found, alike = self._where[word], _alike(term, word)
+        for word in self._by_stem.get(term[:STEM], ()):
+            found, similarity = self._where[word], alike(term, word)
             rarity = self._rarity(len(found))
             for place, weight in found:
-                gains[place] = max(gains.get(place, 0.0), alike * rarity * weight)
+                gains[place] = max(gains.get(place, 0.0), similarity * rarity * weight)
         return {place: gain for place, gain in gains.items() if gain}
 
 
@@ -116,11 +116,13 @@ def _words(text: str) -> list[str]:
     return [word for word in words if word not in _EMPTY]
 
 
-def _alike(one: str, other: str) -> float:
+def alike(one: str, other: str) -> float:
     """Return 1 for equal words, 0 for different ones, and a value between for similar forms."""
     if one == other:
         return 1.0
+    if len(one) < STEM or len(other) < STEM:
+        return 0.0
     same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     same = min(len(one), len(other)) if same is None else same
     share = same / max(len(one), len(other))
-    return share if same >= _STEM and share >= _ALIKE else 0.0
+    return share if same >= STEM and share >= _ALIKE else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.core.context import current_request
@@ -22,6 +22,8 @@ _CUT = "\n[… the middle of long lines is not shown …]\n"
 _CHARACTERS_PER_TOKEN = 4
 SAVED = "All of it was saved: handle: "
 _HANDLE = re.compile(rf"^{SAVED}(\S+) · ", re.MULTILINE)
+_SHOWN_PART = re.compile(r"handle: (\S+) · ")
+"""Begins the output of a tool that shows a part of an artifact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +81,29 @@ def room_for_calls(
 
 
 async def limited(
-    text: str, room: Room, artifacts: Artifacts, *, name: str, narrowing: Sequence[str] = ()
+    text: str,
+    room: Room,
+    artifacts: Artifacts,
+    *,
+    name: str,
+    narrowing: Sequence[str] = (),
+    handles: Collection[str] = (),
 ) -> str:
     """Return `text` itself if it fits into `room`, or else save it and return a notice.
 
     The notice has the size of the text, a 5 % preview, the handle, and the arguments `narrowing`
     with which the tool `name` returns less; it fits into `room`. It has no handle if saving failed.
+    A text that shows a part of one of `handles`, those of its call, is not saved again.
     """
     size, allowed = len(text), room.characters_of(text)
     if size <= allowed:
         return text
     head = f"The output is too large: {size:,} characters, {allowed:,} are allowed.\n"
     how = f"Ask for less with {', '.join(narrowing)}. " if narrowing else ""
+    part_of = _SHOWN_PART.match(text)
+    if part_of and part_of[1] in handles:
+        head += f"{SAVED}{part_of[1]} · this output shows a part of it\n{how}{_READING}\n"
+        return _noticed(head, text, room)
     try:
         kept = await _kept(text, name, artifacts)
     except ToolError as error:  # the text is larger than an artifact may be
@@ -103,8 +116,13 @@ async def limited(
             f"{SAVED}{kept.handle} · {kept.rows:,} lines · {kept.size:,} bytes"
             f" · sha256 {kept.sha256[:16]}\n{how}{_READING}\n"
         )
+    return _noticed(head, text, room)
+
+
+def _noticed(head: str, text: str, room: Room) -> str:
+    """Return a notice with a preview of `text`."""
     left = room.left_after(head)
-    most = min(int(size * _PREVIEW_SHARE), left.characters_of(text))
+    most = min(int(len(text) * _PREVIEW_SHARE), left.characters_of(text))
     return shortened(head, room) + shortened(preview(text, most), left)
 
 

@@ -148,14 +148,17 @@ class Calls:
         tool, artifacts = self.toolbox.catalogue.get(output.tool), self.toolbox.artifacts
         narrowing = tool.narrowing if tool else ()
         name = output.tool[:_LONGEST_NAME]
-        use = ArtifactUse()
+        use, kept = ArtifactUse(), output.kept
+        handles = (*kept.used, *(each.handle for each in kept.saved))
         try:
             with bound_request(replace(self.context, artifacts=use)):
-                text = await limited(output.text, room, artifacts, name=name, narrowing=narrowing)
+                text = await limited(
+                    output.text, room, artifacts, name=name, narrowing=narrowing, handles=handles
+                )
         except asyncio.CancelledError:
             text = shortened(output.text, room)
-        saved = (*output.kept.saved, *use.saved.values())
-        return replace(output, text=text, record=output.kept.model_copy(update={"saved": saved}))
+        saved = (*kept.saved, *use.saved.values())
+        return replace(output, text=text, record=kept.model_copy(update={"saved": saved}))
 
     async def _answer(self, call: Item, events: CallEvents) -> CallOutput | None:
         if call["name"] == ACQUIRE:

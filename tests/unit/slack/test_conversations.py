@@ -9,8 +9,32 @@ from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.workspace import ADA, BEN, CHLOE, FakeFile
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack
+from tests.unit.tools.test_files import pdf
 
 DIRECT = "D0ADA00001"
+CLAUSES = [
+    *("Definitions", "Delivery", "Price and Payment", "Warranty", "Liability", "Termination"),
+    *("Confidentiality", "Data Protection", "Insurance", "Audits", "Assignment", "Governing Law"),
+]
+
+
+def contract() -> bytes:
+    """A contract of twelve clauses, set as a PDF is: no blank lines, clauses that go over pages."""
+    lines = ["SUPPLY AGREEMENT", "between Halden AS and Norwind GmbH"]
+    for number, title in enumerate(CLAUSES, 1):
+        lines.append(f"{number}. {title}")
+        for part in range(1, 5):
+            lines.append(f"{number}.{part} The parties of the agreement agree for the purposes of")
+            lines += [
+                f"the {title.lower()} on what is in the annex to the agreement, and so on"
+            ] * 4
+            if (number, part) == (6, 2):
+                lines.append("that either party may end it with notice of ninety days")
+                lines.append("to the end of a quarter; (a) in writing, and (b) by a director.")
+    pages = ["\n".join(lines[at : at + 40]) for at in range(0, len(lines), 40)]
+    return pdf(*pages)
+
+
 CSV = b"city,people\nLisbon,575739\nPorto,248769\n"
 
 
@@ -107,3 +131,43 @@ async def test_a_direct_message_goes_on_where_the_last_one_ended(redis_url: str)
     assert "chart" in output(drawn)
     assert "There is no" not in output(drawn)
     assert "Lisbon" in output(opened)
+
+
+async def test_one_clause_of_a_contract_takes_two_calls_and_comes_whole(redis_url: str) -> None:
+    """K5: the clause with its number and page, though every page has the common words of the
+    question; another one later, from the one handle that there is."""
+
+    def read(request: ModelRequest) -> Reply:
+        [file_id] = set(re.findall(r"file_id (F\w+)", str(request.items)))
+        question = "What is the notice for the end of the agreement?"
+        return call("read_file", {"file_id": file_id, "query": question})
+
+    def search(request: ModelRequest) -> Reply:
+        [handle] = set(re.findall(r"doc_\w+", str(place.api.requests[1].body["input"])))
+        return call("search_artifact", {"handle": handle, "query": "clause 11.3"})
+
+    script = Script(
+        [respond(read), finish(answer("Ninety.")), respond(search), finish(answer("Annex."))]
+    )
+    async with bot_in_slack(script, redis_url) as place:
+        text = place.mention("How much notice to end it?")
+        files = [("contract.pdf", contract())]
+        asked = await place.slack.say(ADA, GENERAL, text, files=files)
+        await place.answered(asked["ts"], "Ninety.")
+        clause = output(place.api.requests[1].body["input"])
+        await place.slack.say(ADA, GENERAL, place.mention("And 11.3?"), thread_ts=asked["ts"])
+        await place.answered(asked["ts"], "Annex.")
+        other = output(place.api.requests[3].body["input"])
+
+    assert len(place.api.requests) == 4
+    assert "[1 of 52 passages shown" in clause
+    place_line = re.search(r"\n\[(pages? .*)\]\n6\. Termination\n", clause)
+    assert place_line
+    assert "lines 113–137 · SUPPLY AGREEMENT › 6 Termination" in place_line[1]
+    assert place_line[1].endswith("best at page 3, line 119")
+    assert "quarter; (a) in writing, and (b) by a director." in clause
+    assert "6.4 The parties" in clause
+    assert "7. Confidentiality" not in clause
+    assert set(re.findall(r"(?:doc|out)_\w+", clause)) == set(re.findall(r"doc_\w+", clause))
+    assert "· SUPPLY AGREEMENT › 11 Assignment" in other
+    assert "11.3 The parties" in other

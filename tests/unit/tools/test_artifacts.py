@@ -67,7 +67,11 @@ async def test_matches_come_with_their_numbers_and_surroundings(
     artifacts: MemoryArtifacts, log: Artifact, people: Artifact
 ) -> None:
     result = await search_artifact(
-        log.handle, r"LINE (100|700)$", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+        log.handle,
+        artifacts,
+        ArtifactTables(artifacts),
+        IsolatedInterpreters(),
+        pattern=r"LINE (100|700)$",
     )
     assert result.content.splitlines() == [
         f"handle: {log.handle} · 2 of 1,312 lines match",
@@ -80,15 +84,27 @@ async def test_matches_come_with_their_numbers_and_surroundings(
         "701- line 701",
     ]
     rows = await search_artifact(
-        people.handle, "Person 30", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+        people.handle,
+        artifacts,
+        ArtifactTables(artifacts),
+        IsolatedInterpreters(),
+        pattern="Person 30",
     )
     assert rows.content.splitlines()[-1] == "30: Person 30,30"
+    words = await search_artifact(
+        people.handle,
+        artifacts,
+        ArtifactTables(artifacts),
+        IsolatedInterpreters(),
+        query="who is person 30?",
+    )
+    assert "30: Person 30,30" in words.content
 
 
 async def test_a_bad_pattern_says_so(artifacts: MemoryArtifacts, log: Artifact) -> None:
     with pytest.raises(ToolError, match="not a valid regular expression"):
         await search_artifact(
-            log.handle, "(", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+            log.handle, artifacts, ArtifactTables(artifacts), IsolatedInterpreters(), pattern="("
         )
 
 
@@ -102,10 +118,10 @@ async def test_an_exponential_pattern_is_stopped(
     with pytest.raises(ToolError, match="takes too long"):
         await search_artifact(
             saved.handle,
-            r"^(a|aa)+\1$",
             artifacts,
             ArtifactTables(artifacts),
             IsolatedInterpreters(),
+            pattern=r"^(a|aa)+\1$",
         )
 
 

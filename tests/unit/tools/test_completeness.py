@@ -124,7 +124,7 @@ OF_TABLES: dict[str, Step] = {
     "make_chart": _chart,
     "read_artifact": lambda a, h: reading.read_artifact(h, a, ArtifactTables(a)),
     "search_artifact": lambda a, h: reading.search_artifact(
-        h, "x", a, ArtifactTables(a), IsolatedInterpreters()
+        h, a, ArtifactTables(a), IsolatedInterpreters(), pattern="x"
     ),
     "share_file": lambda a, h: _share(a, h, "csv"),
     "share_file as a sheet": _share_in_sheets,
@@ -135,7 +135,7 @@ OF_TABLES: dict[str, Step] = {
 OF_TEXTS: dict[str, Step] = {
     "read_artifact": lambda a, h: reading.read_artifact(h, a, ArtifactTables(a)),
     "search_artifact": lambda a, h: reading.search_artifact(
-        h, "x", a, ArtifactTables(a), IsolatedInterpreters()
+        h, a, ArtifactTables(a), IsolatedInterpreters(), pattern="x"
     ),
     "extract_matches": lambda a, h: texts.extract_matches(
         h, "[0-9]+", a, ArtifactTables(a), IsolatedInterpreters()

@@ -7,6 +7,7 @@ import asyncio
 import io
 import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Awaitable, Callable
@@ -51,7 +52,7 @@ def read(conversation: MemoryConversation, artifacts: MemoryArtifacts) -> Read:
 
 
 def pdf(*pages: str) -> bytes:
-    """A PDF made by hand: one line of Helvetica a page."""
+    """A PDF made by hand: lines of Helvetica on each page."""
     kids = " ".join(f"{3 + 2 * n} 0 R" for n in range(len(pages)))
     font = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
     objects = [
@@ -59,7 +60,9 @@ def pdf(*pages: str) -> bytes:
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
     ]
     for n, text in enumerate(pages):
-        stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET"
+        escaped = re.sub(r"([()])", r"\\\1", text).split("\n")
+        lines = " T* ".join(f"({line}) Tj" for line in escaped)
+        stream = f"BT /F1 10 Tf 14 TL 72 760 Td {lines} ET"
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {4 + 2 * n} 0 R "
             f"/Resources << {font} >> >>",

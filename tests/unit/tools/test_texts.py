@@ -32,25 +32,26 @@ async def kept(artifacts: MemoryArtifacts, text: str, media_type: str = "text/pl
 
 async def test_a_passage_is_found_with_its_page(artifacts: MemoryArtifacts) -> None:
     found = await search_document(await kept(artifacts, BOOK), "delay penalty", artifacts)
-    assert "[page 2, line 10]\nFor each day of delay" in found.content
+    assert "[page 2, lines 8–10 · 2 Penalties]\n# 2 Penalties\n\nFor each day" in found.content
     outline = await outline_document(await kept(artifacts, BOOK), artifacts)
     assert outline.content.splitlines()[1:] == [
-        "page 1, line 2: # 1 Scope",
-        "page 2, line 8: # 2 Penalties",
+        "page 1, line 2: 1 Scope",
+        "page 2, line 8: 2 Penalties",
     ]
 
 
-async def test_a_long_passage_is_shown_around_what_was_looked_for(
+async def test_a_long_passage_is_shown_by_the_sentences_that_were_looked_for(
     artifacts: MemoryArtifacts,
 ) -> None:
-    """A page of a PDF is often one passage: its first lines do not answer the question."""
+    """K5: a page of a PDF has no blank lines: its first lines do not answer the question."""
     page = await kept(
-        artifacts, "[page 1 of 1]\n" + "word " * 900 + "penalty clause " + "end " * 900
+        artifacts,
+        "[page 1 of 1]\n" + "Word of it. " * 900 + "The penalty clause. " + "The end. " * 900,
     )
     found = await search_document(page, "penalty clause", artifacts)
-    assert "penalty clause" in found.content
-    assert found.content.count("…") == 2
-    almost = await check_quote(page, "word penalty clause and end", artifacts)
+    assert "The penalty clause." in found.content
+    assert len(found.content) < 1_200
+    almost = await check_quote(page, "of it, the penalty clause and end", artifacts)
     assert "penalty clause" in almost.content
 
 
@@ -70,7 +71,7 @@ async def test_a_quote_is_checked_over_line_breaks_and_a_wrong_one_is_not_passed
     assert right.content == "exact: it stands in book, page 1, line 4."
     wrong = await check_quote(book, "For each day of delay two per cent is due", artifacts)
     assert wrong.content.startswith("not word for word. Most alike")
-    assert "page 2, line 10" in wrong.content
+    assert "page 2, lines 8–10" in wrong.content
     other = await check_quote(book, "The moon is made of green cheese", artifacts)
     assert other.content.startswith("not found")
 
