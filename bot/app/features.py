@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any, TypeVar
 
 from bot.app.feature_packages import features_of_packages
 from bot.app.tool_loading import is_tool_name, tool_catalogue
+from bot.core.approvals import CALL
 from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.accounts.feature import accounts
@@ -33,6 +36,10 @@ from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 from bot.store.families import OWN, Families
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequence[Feature]:
@@ -104,6 +111,10 @@ def check_names(features: Sequence[Feature]) -> None:
     """Raise ConfigurationError when two features, or one and the bot, use a name that only one can
     have."""
     owners = dict.fromkeys((("family of keys", family.name) for family in OWN), "the bot")
+    owners["kind of wait", CALL] = "the bot"
+    names = [feature.name for feature in features]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigurationError(f"Two features have the name {twice[0]!r}: remove one of the two.")
     for feature in features:
         for name in _exclusive_names(feature):
             other = owners.setdefault(name, feature.name)
@@ -117,9 +128,20 @@ def check_names(features: Sequence[Feature]) -> None:
 
 def _exclusive_names(feature: Feature) -> Iterator[tuple[str, str]]:
     """Yield what only one feature can have: kind and name."""
+    yield from (("kind of wait", name) for name in feature.waits)
+    yield from (("kind of job", name) for name in feature.jobs)
     yield from (("family of keys", family.name) for family in feature.stored)
     yield from (("service", service.__name__) for service in feature.services)
     yield from (("button", button.action) for button in feature.buttons)
+
+
+def made(feature: Feature, what: str, make: Callable[..., T], *deps: Any) -> T | None:
+    """Return what a feature makes. Return None if it raises: the bot goes on without that."""
+    try:
+        return make(*deps)
+    except Exception:
+        log.exception("feature %s has no %s, which could not be made", feature.name, what)
+        return None
 
 
 def mcp_doors(features: Sequence[Feature], pins: Pins, stores: Stores | None = None) -> McpDoors:
@@ -133,22 +155,18 @@ def mcp_doors(features: Sequence[Feature], pins: Pins, stores: Stores | None = N
 
 def wait_kinds(features: Sequence[Feature], deps: ServiceDeps) -> dict[str, WaitKind]:
     """Return the kinds of what features wait for, by their names."""
-    return {
-        name: kind
-        for feature in features
-        if feature.waits
-        for name, kind in feature.waits(deps).items()
-    }
+    makers = ((each, name, make) for each in features for name, make in each.waits.items())
+    kinds = {name: made(each, f"wait {name}", make, deps) for each, name, make in makers}
+    return {name: kind for name, kind in kinds.items() if kind}
 
 
 def services_of(features: Sequence[Feature], deps: ServiceDeps) -> dict[type, object]:
     """Return the services that all features offer to tools."""
-    made = {
-        kind: service_for(deps)
-        for feature in features
-        for kind, service_for in feature.services.items()
+    makers = ((each, kind, make) for each in features for kind, make in each.services.items())
+    services = {
+        kind: made(each, f"service {kind.__name__}", make, deps) for each, kind, make in makers
     }
-    return {kind: service for kind, service in made.items() if service is not None}
+    return {kind: service for kind, service in services.items() if service is not None}
 
 
 def families_of(settings: Settings) -> Families:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from bot.app.features import (
     all_features,
     answer_buttons,
     check_features,
+    made,
     operator_parts,
     wait_kinds,
 )
@@ -38,7 +39,7 @@ from bot.core.errors import ToolError
 from bot.core.request import Request
 from bot.features import Feature, ProcessDeps, ServiceDeps
 from bot.runs.context.artifacts import ThreadArtifacts
-from bot.runs.queue.engine import Engine, Handle, open_engine
+from bot.runs.queue.engine import Engine, open_engine
 from bot.runs.queue.revisions import messages_answered
 from bot.runs.run_deps import Frontend
 from bot.runs.runner import Runner
@@ -50,7 +51,7 @@ from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.slack.intake.access_gate import may_administer, may_ask, may_decide
-from bot.slack.intake.slack_part import is_switched_off, tell_switched_off
+from bot.slack.intake.slack_part import is_switched_off, tell_alone
 from bot.slack.message.message_metadata import EarlierAnswers
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.repair import StatusSweep
@@ -229,15 +230,16 @@ async def _working(
                 log.warning("request dropped: the bot is no longer installed in %s", request.team)
                 return
             if request.job:
-                jobs = _jobs(runner, slack, features)
-                if job := jobs.get(request.job.kind):
-                    await job(request, deaths)
+                kind = request.job.kind
+                job_for = next((each.jobs[kind] for each in features if kind in each.jobs), None)
+                if job_for:
+                    await job_for(runner.deps, slack)(request, deaths)
                 else:
-                    log.warning("request dropped: no feature does a job %s", request.job.kind)
-                    await tell_switched_off(slack.clients, request)
+                    log.warning("request dropped: no feature does a job %s", kind)
+                    await tell_alone(slack.clients, request, words.JOB_SWITCHED_OFF)
             elif is_switched_off(request, runner.deps.frontend.surfaces):
                 log.warning("request dropped: no feature shows a run of %s", request.entry)
-                await tell_switched_off(slack.clients, request)
+                await tell_alone(slack.clients, request, words.JOB_SWITCHED_OFF)
             else:
                 await runner.answer(request, deaths)
 
@@ -249,13 +251,18 @@ async def _working(
         def on_held(request: Request) -> None:
             background.start(_show_paused(request, stores, workspaces), "status of a held run")
 
+        def on_dropped(request: Request) -> None:
+            background.start(_tell_dropped(request, workspaces), "end of a dropped request")
+
         async def is_paused() -> bool:
             return await stores.pause.get() is not None
 
         deleter = response_deleter(settings, stores)
         await stack.enter_async_context(alongside(deleter.run(), name="response deleter"))
         await stack.enter_async_context(
-            engine.work(handle, on_deferred, on_held=on_held, is_paused=is_paused)
+            engine.work(
+                handle, on_deferred, on_held=on_held, on_dropped=on_dropped, is_paused=is_paused
+            )
         )
         sweep = StatusSweep(
             workspaces=workspaces,
@@ -272,10 +279,10 @@ async def _working(
         )  # not reached when cancelled: there is no grace then
 
 
-def _jobs(runner: Runner, slack: Slack, features: Sequence[Feature]) -> Mapping[str, Handle]:
-    """Return what does each kind of job in a workspace."""
-    every = [feature.jobs(runner.deps, slack) for feature in features if feature.jobs]
-    return {kind: job for jobs in every for kind, job in jobs.items()}
+async def _tell_dropped(request: Request, workspaces: Workspaces) -> None:
+    """Tell whoever asked that nothing came of a request: no attempt got so far as to say it."""
+    if slack := await workspaces.of(request.team):
+        await tell_alone(slack.clients, request, words.WENT_WRONG)
 
 
 async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces) -> None:
@@ -330,6 +337,11 @@ def _runner_in(
         waits=waits,
         answer_buttons=answer_buttons(features),
     )
+    listeners = [
+        made(feature, "run listener", feature.run_listener, stores, slack)
+        for feature in features
+        if feature.run_listener
+    ]
     channels = ReachableChannels(slack)
     frontend = Frontend(
         SlackConversation(slack, channels, stores.runs.note_file),
@@ -344,9 +356,7 @@ def _runner_in(
             for feature in features
             for entry, surface in feature.surfaces.items()
         },
-        listeners=[
-            feature.run_listener(stores, slack) for feature in features if feature.run_listener
-        ],
+        listeners=[listener for listener in listeners if listener],
     )
     return make_runner(frontend, slack)
 

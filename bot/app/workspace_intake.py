@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from bot.app.features import answer_buttons, wait_kinds
+from bot.app.features import answer_buttons, made, wait_kinds
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy
@@ -241,6 +241,11 @@ def make_slack_app(
         waits=wait_kinds(features, ServiceDeps(stores, slack)),
         signing_secret=_signing_secret(settings),
     )
-    app.parts += [feature.slack_part(app) for feature in features if feature.slack_part]
+    parts = [
+        made(feature, "part in Slack", feature.slack_part, app)
+        for feature in features
+        if feature.slack_part
+    ]
+    app.parts += filter(None, parts)
     app.listen()
     return app

@@ -39,10 +39,8 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     from bot.store import Stores
     from bot.store.families import Family
 
-    Jobs = Mapping[str, Handle]
-    """What does each kind of job; the kinds are stored."""
-    JobsFor = Callable[[RunDeps, Slack], Jobs]
-    """Returns the jobs of a feature in a workspace."""
+    JobFor = Callable[[RunDeps, Slack], Handle]
+    """Returns what does a kind of job in a workspace."""
     RunListenerFor = Callable[[Stores, Slack], ListenerFor]
     """Returns what listens to the runs of a workspace."""
     SurfaceFor = Callable[[Slack, WaitKinds], OpenSurface]
@@ -122,6 +120,10 @@ ServiceFor = Callable[[ServiceDeps], object | None]
 """Makes a service for tools; None where it cannot be had, and then no tool that needs it is offered."""
 
 
+WaitFor = Callable[[ServiceDeps], "WaitKind"]
+"""Makes a kind of wait."""
+
+
 @dataclass(frozen=True, slots=True)
 class Feature:
     """What one feature adds to the bot. What it does not use it leaves out.
@@ -130,7 +132,8 @@ class Feature:
     - `services`: what it offers to tools, by the type that they ask for.
     - `run_part`: what it adds to each run, such as a hook of the loop.
     - `run_listener`: listens to each run in a workspace, and may speak in Slack.
-    - `jobs`: work that people start with a button, done by a worker in their name.
+    - `jobs`: work that people start with a button, done by a worker in their name. The kinds are
+      stored.
     - `slack_part`: what it adds to a workspace: listeners, sections of the Home tab, due schedules.
     - `buttons`: its buttons under answers.
     - `waits`: the kinds of what its hooks wait for people to decide: their cards, and what a terminal
@@ -150,10 +153,10 @@ class Feature:
     services: Mapping[type, ServiceFor] = field(default_factory=lambda: MappingProxyType({}))
     run_part: RunPartFor | None = None
     run_listener: RunListenerFor | None = None
-    jobs: JobsFor | None = None
+    jobs: Mapping[str, JobFor] = field(default_factory=lambda: MappingProxyType({}))
     slack_part: SlackPartFor | None = None
     buttons: tuple[AnswerButton, ...] = ()
-    waits: Callable[[ServiceDeps], Mapping[str, WaitKind]] | None = None
+    waits: Mapping[str, WaitFor] = field(default_factory=lambda: MappingProxyType({}))
     operator_part: OperatorPart | None = None
     process: Callable[[ProcessDeps], AbstractAsyncContextManager[None]] | None = None
     intake: Callable[[IntakeDeps], AbstractAsyncContextManager[None]] | None = None

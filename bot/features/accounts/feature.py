@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from bot.features import Feature, ServiceDeps
-from bot.features.accounts.hook import AccountsPart
+from bot.features.accounts.hook import ACCOUNT, SHARE, AccountsPart
 from bot.features.accounts.service import AccountService
-from bot.features.accounts.slack.cards import account_waits
+from bot.features.accounts.slack.cards import SHARE_WAIT, account_wait
 from bot.features.accounts.slack.listeners import AccountListeners
 from bot.mcp import McpServer
 from bot.runs.run import Run
@@ -44,7 +44,7 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
             "accounts",
             stored=STORED,
             run_part=partial(AccountsPart, None),
-            waits=lambda _deps: account_waits(None),
+            waits={ACCOUNT: lambda _deps: account_wait(None), SHARE: lambda _deps: SHARE_WAIT},
         )
     service = AccountService(servers, keys, public_url)
 
@@ -54,11 +54,10 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
     def slack_part(app: SlackApp) -> SlackPart:
         return AccountListeners(service.people(app.stores, app.slack), app)
 
-    def waits(deps: ServiceDeps) -> Mapping[str, WaitKind]:
+    def wait(deps: ServiceDeps) -> WaitKind:
         if deps.slack is None:
-            return account_waits(None)
-        people = service.people(deps.stores, deps.slack)
-        return account_waits(people.connect_link)
+            return account_wait(None)
+        return account_wait(service.people(deps.stores, deps.slack).connect_link)
 
     return Feature(
         "accounts",
@@ -70,5 +69,5 @@ def accounts(servers: Mapping[str, McpServer], keys: str | None, public_url: str
         process=service.process,
         intake=service.intake,
         pages=service.pages.routes,
-        waits=waits,
+        waits={ACCOUNT: wait, SHARE: lambda _deps: SHARE_WAIT},
     )

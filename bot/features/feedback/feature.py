@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from bot.core.outcome import Outcome
@@ -32,14 +31,14 @@ def feedback(run_case: RunCase | None) -> Feature:
     return Feature(
         "feedback",
         stored=STORED,
-        jobs=partial(_jobs, run_case),
+        jobs={KIND: partial(_job, run_case)},
         slack_part=FeedbackPart,
         buttons=(THUMBS,),
     )
 
 
-def _jobs(run_case: RunCase | None, deps: RunDeps, slack: Slack) -> Mapping[str, Handle]:
-    return {KIND: TrialJobs(Trials(deps, run_case), slack.clients).run}
+def _job(run_case: RunCase | None, deps: RunDeps, slack: Slack) -> Handle:
+    return TrialJobs(Trials(deps, run_case), slack.clients).run
 
 
 def _thumbs(run_id: str) -> Block:

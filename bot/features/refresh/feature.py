@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features import Feature
@@ -28,18 +26,18 @@ def refresh() -> Feature:
         "refresh",
         stored=tuple(map(Family, FAMILIES)),
         run_part=RefreshPart,
-        jobs=_jobs,
+        jobs={REFRESH: _job},
         slack_part=RefreshListeners.of,
         buttons=(REFRESH_ANSWER,),
     )
 
 
-def _jobs(deps: RunDeps, slack: Slack) -> Mapping[str, Handle]:
+def _job(deps: RunDeps, slack: Slack) -> Handle:
     stores = deps.stores
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     poster = ResultPoster(slack.clients, slack.identity, RefreshStore.of(stores))
     results = RefreshResults(poster, stores.runs.answer, stores.leases, schedules)
-    return {REFRESH: RefreshJobs(deps, results.show).run}
+    return RefreshJobs(deps, results.show).run
 
 
 FAMILIES = ("refresh", "refresh-good", "refresh-posted", "refreshing")

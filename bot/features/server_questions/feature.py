@@ -47,7 +47,7 @@ def server_questions() -> Feature:
         "server_questions",
         run_part=QuestionsPart,
         slack_part=QuestionListeners,
-        waits=lambda _deps: {INPUT: QUESTION},
+        waits={INPUT: lambda _deps: QUESTION},
         mcp_doors=lambda _pins, _stores: {"questions": AskerQuestions()},
     )
 
@@ -117,7 +117,7 @@ class QuestionListeners(SlackPart):
         @app.button(OPEN_INPUT)
         async def open_input(press: Press) -> None:
             shown, approval = await decisions.approval_of(press)
-            await decisions.check_may_decide(approval, press.user)
+            await decisions.check_may_decide(approval, press)
             opened = Opened(shown=shown, channel=press.channel, message=press.message, at=press.at)
             await press.open(input_modal(approval, opened))
 
@@ -125,6 +125,7 @@ class QuestionListeners(SlackPart):
         async def answer_input(form: Submitted) -> None:
             press = _submitted(opened_by(form.view), form.user)
             shown, approval = await decisions.approval_of(press)
+            await decisions.check_may_decide(approval, press)
             filled_in = typed_answer(approval, form.view)
             await decisions.answer(press, shown, approval, Verdict.APPROVED, filled_in)
 

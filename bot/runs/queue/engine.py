@@ -61,7 +61,7 @@ up a request that keeps killing workers.
 """
 
 OnWaiting = Callable[[Request], None]
-"""Called when a request begins to wait. Must return at once."""
+"""Called when a request begins to wait, or was dropped. Must return at once."""
 
 IsPaused = Callable[[], Awaitable[bool]]
 """Returns whether the bot is paused, so that requests which were held go on waiting."""
@@ -127,6 +127,7 @@ class Engine:
         self._handle: Handle | None = None
         self._on_deferred: OnWaiting = _ignore_waiting
         self._on_held: OnWaiting = _ignore_waiting
+        self._on_dropped: OnWaiting = _ignore_waiting
         self._is_paused: IsPaused = _never_paused
         self._held: dict[str, None] = {}  # threads, in the order in which they began to wait
         self._worker: Worker | None = None
@@ -181,15 +182,16 @@ class Engine:
         on_deferred: OnWaiting = _ignore_waiting,
         *,
         on_held: OnWaiting = _ignore_waiting,
+        on_dropped: OnWaiting = _ignore_waiting,
         is_paused: IsPaused = _never_paused,
     ) -> AsyncGenerator[None]:
         """Run requests in this process for the length of the context. Requeue unfinished runs on exit.
 
         `on_deferred` is called when a person's limit defers a request, and `on_held` when it waits for
-        the end of a pause.
+        the end of a pause; `on_dropped` when all attempts at it have failed.
         """
         self._handle, self._on_deferred = handle, on_deferred
-        self._on_held, self._is_paused = on_held, is_paused
+        self._on_held, self._on_dropped, self._is_paused = on_held, on_dropped, is_paused
         from docket import Worker
 
         lease = timedelta(seconds=self._options.lease)
@@ -365,6 +367,7 @@ class Engine:
                 log.exception("Request %s failed, attempt %d", request.id, failures)
                 raise Requeue(_retry_pause(failures)) from error
             log.exception("Request %s dropped after %d attempts", request.id, failures)
+            self._on_dropped(request)
         await self._mailbox.pop(request.thread_key, request.id)
 
     @asynccontextmanager

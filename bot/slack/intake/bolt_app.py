@@ -34,8 +34,9 @@ _NAMES: dict[str, Any] = {
 OnUninstalled = Callable[[str, str | None], Awaitable[None]]
 """Called with the workspace and its organisation, if any, when the app was uninstalled there."""
 
-OnUnhandled = Callable[[dict[str, Any]], Awaitable[None]]
-"""Called with the payload of a press that no listener handles. Raises MalformedPayload."""
+OnUnhandled = Callable[[dict[str, Any]], Awaitable[BoltResponse | None]]
+"""Answers a payload that no listener handles; None for one that nobody waits for. Raises
+MalformedPayload."""
 
 UNINSTALL_EVENTS = frozenset({"app_uninstalled", "tokens_revoked"})
 
@@ -115,7 +116,7 @@ async def _authorize_nobody() -> AuthorizeResult:
 def bolt_app(
     clients: Clients, identity: Identity, on_unhandled: OnUnhandled, *, signing_secret: str = ""
 ) -> AsyncApp:
-    """Return a Bolt app without listeners, which calls `on_unhandled` with presses nobody handles.
+    """Return a Bolt app without listeners; `on_unhandled` answers what no listener handles.
 
     `process_before_response` makes Bolt run a listener to its end before it answers Slack: when the
     listener raises, the event is not acknowledged, and Slack delivers it again. Authorization uses
@@ -133,9 +134,10 @@ def bolt_app(
 
     @app.error
     async def answer_error(error: Exception, body: dict[str, Any]) -> BoltResponse | None:
-        if isinstance(error, BoltUnhandledRequestError) and body.get("type") == "block_actions":
+        if isinstance(error, BoltUnhandledRequestError):
             try:
-                await on_unhandled(body)
+                if response := await on_unhandled(body):
+                    return response
             except MalformedPayload as malformed:
                 error = malformed
         return _response_to(error)

@@ -12,6 +12,7 @@ from bot.core.request import Entry
 from bot.slack.edge.text import mentions_from, one_line, question_from
 from bot.slack.intake.press import open_modal
 from bot.slack.intake.questions import NOT_IN_CHANNEL, Question
+from bot.slack.intake.slack_part import bug_logged
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block
 from bot.slack.ui.links import escape_mrkdwn
@@ -54,8 +55,11 @@ def register(app: SlackApp) -> None:
         await ack(reply)
 
     async def question_form(user: str) -> Block | None:
-        forms = [await part.question_form(user) for part in app.parts]
-        return next(filter(None, forms), None)
+        for part in app.parts:
+            with bug_logged(part):
+                if form := await part.question_form(user):
+                    return form
+        return None
 
     async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
         """Carry out the command. Return the reply that only the person sees; "" for none."""

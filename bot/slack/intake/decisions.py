@@ -46,6 +46,7 @@ class ApprovalDecisions:
         kind = self._app.waits.of(approval)
         verdict = kind.verdicts.get(press.action)
         if verdict is None:  # a forged press: no card of this kind has the button
+            await self._refused(press, f"{press.action} {approval.subject}", approval.run_id)
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
         filled_in = kind.answer(approval, press.action)
         await self.answer(press, shown, approval, verdict, filled_in)
@@ -60,7 +61,7 @@ class ApprovalDecisions:
     ) -> None:
         """Store a decision, with what the person filled in. Raises NotPermitted as `press` does."""
         if not await self._may_decide(approval, press.user):
-            await self._refused(press, approval, verdict)
+            await self._refused(press, f"{verdict} {approval.subject}", approval.run_id)
             raise NotPermitted(_only_approvers(approval))
         decision = Decision(
             verdict=verdict,
@@ -77,7 +78,7 @@ class ApprovalDecisions:
         if refusal is Refusal.DECIDED:
             raise NotPermitted(await self._existing_decision(approval))
         if refusal is Refusal.CHANGED:  # a forged press: no card showed this content
-            await self._refused(press, approval, verdict)
+            await self._refused(press, f"{verdict} {approval.subject}", approval.run_id)
         if refusal is not None:
             raise NotPermitted(approval_words.DECISION_REFUSED[refusal]())
 
@@ -89,16 +90,21 @@ class ApprovalDecisions:
         try:
             shown = Shown.model_validate_json(press.value)
         except ValidationError:
+            await self._refused(press, press.action)
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]()) from None
         record = await self._requests.asked(shown.id)
-        kind = self._app.waits.of(record.approval) if record else None
-        if not (record and kind and _is_pressed_in_place(record.approval, kind, self._team, press)):
+        if record is None:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
-        return shown, record.approval
+        approval, kind = record.approval, self._app.waits.of(record.approval)
+        if not _is_pressed_in_place(approval, kind, self._team, press):
+            await self._refused(press, f"{press.action} {approval.subject}", approval.run_id)
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
+        return shown, approval
 
-    async def check_may_decide(self, approval: Approval, user: str) -> None:
-        """Raise NotPermitted, with a sentence for the person, unless they may decide."""
-        if not await self._may_decide(approval, user):
+    async def check_may_decide(self, approval: Approval, press: ButtonPress) -> None:
+        """Raise NotPermitted, with a sentence for the person who pressed, unless they may decide."""
+        if not await self._may_decide(approval, press.user):
+            await self._refused(press, f"{press.action} {approval.subject}", approval.run_id)
             raise NotPermitted(_only_approvers(approval))
 
     async def _may_decide(self, approval: Approval, user: str) -> bool:
@@ -106,9 +112,8 @@ class ApprovalDecisions:
         is_approver = user in approval.approvers
         return is_approver and (is_enough or await may_decide(self._people, user, now=True))
 
-    async def _refused(self, press: ButtonPress, approval: Approval, verdict: Verdict) -> None:
+    async def _refused(self, press: ButtonPress, what: str, run_id: str = "") -> None:
         """Write a refused press to the audit trail."""
-        what, run_id = f"{verdict} {approval.subject}", approval.run_id
         await self._app.record(
             [refused(self._team, press.user, what, channel=press.channel, run_id=run_id)]
         )

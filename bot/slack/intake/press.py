@@ -5,6 +5,7 @@ Slack lets a modal open only within three seconds of a person's action.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass
@@ -127,6 +128,10 @@ async def _post_ephemeral(clients: Clients, channel: str, thread: str | None, us
 FAILURES = (StoreError, SlackUnavailable, SlackApiError, *TRANSPORT_ERRORS)
 """Errors that are nobody's mistake: what was pressed may work when it is pressed again."""
 
+PRESS_SECONDS = 30.0
+"""How long a handler may take; Slack shows a warning after three."""
+_LATER_SECONDS = 600.0  # for what goes on in the background
+
 _MAX_TITLE = 24
 
 
@@ -179,12 +184,15 @@ class Press(ButtonPress):
 
     def later(self, work: Awaitable[str | None], what: str) -> None:
         """Go on in the background, after the press is acknowledged; `what` names it in the log."""
-        self.app.background.start(self.answer(work), what)
+        self.app.background.start(self.answer(work, _LATER_SECONDS), what)
 
-    async def answer(self, work: Awaitable[str | None]) -> None:
-        """Tell the person what `work` returns, or that it was refused or failed."""
+    async def answer(self, work: Awaitable[str | None], seconds: float) -> None:
+        """Tell the person what `work` returns, or that it was refused or failed, or took too long."""
         try:
-            sentence = await work
+            async with asyncio.timeout(seconds):
+                sentence = await work
+        except MalformedPayload:
+            raise
         except NotPermitted as refusal:
             sentence = str(refusal)
         except FAILURES as error:
@@ -199,6 +207,9 @@ class Press(ButtonPress):
                 error,
             )
             sentence = words.TRY_AGAIN() if is_slack else words.WENT_WRONG()
+        except Exception:
+            log.exception("%s, pressed by %s, failed", self.action, self.user)
+            sentence = words.WENT_WRONG()
         if sentence:
             self.tell(sentence)
 
@@ -211,7 +222,7 @@ class Press(ButtonPress):
         if not view:
             await self.app.tell(self.channel, self.thread, self.user, sentence)
         elif view.get("type") == "home":
-            await self.open(notice_modal(shortened(self.app.identity.name, _MAX_TITLE), sentence))
+            await self.open(notice_modal(name_title(self.app.identity.name), sentence))
         else:
             await self.update(notice_modal(title_of(view), sentence))
 
@@ -232,6 +243,11 @@ class Submitted:
     def metadata(self) -> str:
         """Return what the modal carries."""
         return str(self.view.get("private_metadata") or "")
+
+
+def name_title(name: str) -> str:
+    """Return the name of the bot as the title of a modal."""
+    return shortened(name, _MAX_TITLE)
 
 
 def title_of(view: Body) -> str:

@@ -20,7 +20,7 @@ from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
-from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.slack_part import SlackPart, part_name
 from bot.slack.ui import words
 from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
@@ -191,10 +191,17 @@ class DueSchedules:
 
     async def _do(self, schedule: Schedule) -> None:
         """Have a feature do what the schedule is for."""
+        why_not = words.SWITCHED_OFF
         for part in self.parts:
-            if await part.take_due(schedule):
-                return
-        raise NotPermitted(words.SWITCHED_OFF())
+            try:
+                if await part.take_due(schedule):
+                    return
+            except (BotError, SlackApiError, *TRANSPORT_ERRORS):
+                raise
+            except Exception:
+                log.exception("%s did not take schedule %s", part_name(part), schedule.id)
+                why_not = words.WENT_WRONG
+        raise NotPermitted(why_not())
 
     async def _refused(self, schedule: Schedule, why: str) -> None:
         refusals = schedule.refusals + 1

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +20,8 @@ from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_bolt.response import BoltResponse
 
-from bot.core.errors import NotPermitted
+from bot.core.errors import MalformedPayload, NotPermitted
+from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels
@@ -42,11 +44,11 @@ from bot.slack.intake.administration import Admin
 from bot.slack.intake.bolt_app import bolt_app
 from bot.slack.intake.decisions import ApprovalDecisions
 from bot.slack.intake.intake import Intake
-from bot.slack.intake.press import Press, Submitted, title_of
+from bot.slack.intake.press import PRESS_SECONDS, Press, Submitted, title_of
 from bot.slack.intake.questions import QuestionIntake
-from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.slack_part import SlackPart, bug_logged, part_name
 from bot.slack.intake.stop import StopAction
-from bot.slack.ui import words
+from bot.slack.intake.unhandled import answer_unhandled
 from bot.slack.ui.approval_kinds import WaitKind, WaitKinds
 from bot.slack.ui.blocks import FormErrors, notice_modal
 from bot.slack.ui.buttons import AnswerButton
@@ -108,13 +110,17 @@ class SlackApp:
         self.waits = WaitKinds(slack.identity.canvas_link, waits)
         self.gate = AccessGate(self.team, slack.people, policy, channels)
         self.bolt: AsyncApp = bolt_app(
-            slack.clients, slack.identity, self._unhandled, signing_secret=signing_secret
+            slack.clients,
+            slack.identity,
+            partial(answer_unhandled, self),
+            signing_secret=signing_secret,
         )
         self.stop = StopAction(self)
         self.intake = Intake(self)
         self.questions = QuestionIntake(self)
         self.decisions = ApprovalDecisions(self)
         self.admin = Admin(self.gate, budgets, self.record, one_of_many=one_of_many)
+        self._claimed: set[tuple[str, object]] = set()
         self.parts: list[SlackPart] = []
         """What features add here."""
         self.refresh_home: Callable[[str], None] = lambda _user: None
@@ -136,8 +142,12 @@ class SlackApp:
             administration,
         ):
             module.register(self)
-        for part in self.parts:
-            part.register(self)
+        for part in [*self.parts]:
+            try:
+                part.register(self)
+            except Exception:
+                log.exception("%s is left out: it could not be registered", part_name(part))
+                self.parts.remove(part)
 
     def thread_key(self, channel: str, thread: str) -> str:
         """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
@@ -155,11 +165,16 @@ class SlackApp:
             async def pressed(
                 body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond
             ) -> None:
-                press = Press.on(self, body, action, respond)
-                await press.answer(handler(press))
+                try:
+                    press = Press.on(self, body, action, respond)
+                    await press.answer(handler(press), PRESS_SECONDS)
+                except MalformedPayload:
+                    await self._note_forged(body, action["action_id"])
+                    raise
                 await ack()
 
             for action in actions:
+                self._claim("button", action)
                 self.bolt.action(action)(pressed)
             return handler
 
@@ -185,7 +200,11 @@ class SlackApp:
             async def submitted(body: Body, view: Body, ack: AsyncAck) -> None:
                 form = Submitted(str(body["user"]["id"]), view)
                 try:
-                    await handler(form)
+                    async with asyncio.timeout(PRESS_SECONDS):
+                        await handler(form)
+                except MalformedPayload:
+                    await self._note_forged(body, form.callback)
+                    raise
                 except FormErrors as wrong:
                     await ack(response_action="errors", errors=wrong.errors)
                 except NotPermitted as refusal:
@@ -196,10 +215,22 @@ class SlackApp:
                     await ack()
 
             for callback in callbacks:
+                self._claim("modal", callback)
                 self.bolt.view(callback)(submitted)
             return handler
 
         return decorate
+
+    async def _note_forged(self, body: Body, what: str) -> None:
+        """Write a press or a form that Slack did not make to the audit trail."""
+        channel = str((body.get("channel") or {}).get("id") or "")
+        await self.record([refused(self.team, str(body["user"]["id"]), what, channel=channel)])
+
+    def _claim(self, kind: str, id_: object) -> None:
+        """Raise ValueError if something listens to this id already: Bolt would call the first alone."""
+        if (kind, id_) in self._claimed:
+            raise ValueError(f"two listeners to the {kind} {id_!r}")
+        self._claimed.add((kind, id_))
 
     async def tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
         """Post a sentence that only `user` sees."""
@@ -236,12 +267,5 @@ class SlackApp:
         self.people.forget(user["id"])
         if user.get("deleted"):
             for part in self.parts:
-                await part.person_left(user["id"])
-
-    async def _unhandled(self, body: Body) -> None:
-        """Say that the feature of a button is switched off, as nothing listens to it."""
-        for action in body["actions"]:
-            if action.get("type") == "button" and not action.get("url"):
-                press = Press.on(self, body, action, AsyncRespond(response_url=None))
-                log.warning("Nothing listens to %s, pressed by %s", press.action, press.user)
-                press.tell(words.SWITCHED_OFF())
+                with bug_logged(part):
+                    await part.person_left(user["id"])

@@ -6,18 +6,19 @@ The buttons that a feature puts under answers are `AnswerButton` in `bot.slack.u
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slack_sdk.errors import SlackApiError
 
+from bot.core.errors import BotError
 from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
-from bot.slack.ui import words
 from bot.slack.ui.blocks import Block
-from bot.text.translation import load_catalogue, reader
+from bot.text.translation import Text, load_catalogue, reader
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
@@ -34,7 +35,11 @@ class HomeViewer:
 
 
 class SlackPart:
-    """What a feature adds to one workspace. Override what is needed: every method does nothing."""
+    """What a feature adds to one workspace. Override what is needed: every method does nothing.
+
+    A part that cannot be made or registered is left out. What another method raises is logged, and
+    what it would have done is missing; nothing else fails with it.
+    """
 
     def register(self, app: SlackApp) -> None:
         """Listen to the buttons, forms and events of the feature."""
@@ -70,8 +75,25 @@ class SlackPart:
     async def run(self) -> None:
         """Work in the background while the bot listens to the workspace.
 
-        Several processes may do so at once. Work that ends or raises a BotError starts again soon.
+        Several processes may do so at once. Work that raises starts again soon, and work that ends is
+        over until the process starts again.
         """
+
+
+def part_name(part: SlackPart) -> str:
+    """Return the name of a part in the log, which shows whose it is."""
+    return f"{type(part).__module__}.{type(part).__qualname__}"
+
+
+@contextmanager
+def bug_logged(part: SlackPart) -> Generator[None]:
+    """Log a bug of a part, which must not end what others do. What is nobody's mistake is raised."""
+    try:
+        yield
+    except (BotError, SlackApiError, *TRANSPORT_ERRORS):
+        raise
+    except Exception:
+        log.exception("%s failed", part_name(part))
 
 
 SlackPartFor = Callable[["SlackApp"], SlackPart]
@@ -83,11 +105,11 @@ def is_switched_off(request: Request, surfaces: Container[Entry]) -> bool:
     return request.entry is Entry.WORKFLOW_STEP and request.entry not in surfaces
 
 
-async def tell_switched_off(clients: Clients, request: Request) -> None:
-    """Tell whoever started a job or a step that nothing does it; nobody else sees that."""
+async def tell_alone(clients: Clients, request: Request, text: Text) -> None:
+    """Tell whoever made a request why it has no result; nobody else sees that."""
     await load_catalogue(request.locale)
     with reader(request.locale):
-        sentence = words.JOB_SWITCHED_OFF()
+        sentence = text()
     try:
         if request.entry is Entry.WORKFLOW_STEP:
             await clients.updates.functions_completeError(
@@ -95,7 +117,10 @@ async def tell_switched_off(clients: Clients, request: Request) -> None:
             )
             return
         await clients.writes.chat_postEphemeral(
-            channel=request.channel, user=request.user, text=sentence
+            channel=request.channel,
+            user=request.user,
+            thread_ts=None if request.job else request.thread,
+            text=sentence,
         )
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        log.warning("Nobody was told that a job is switched off: %s", type(error).__name__)
+        log.warning("Nobody was told what became of a request: %s", type(error).__name__)

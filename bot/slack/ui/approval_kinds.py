@@ -68,7 +68,10 @@ async def _draw_switched_off(_record: ApprovalRecord) -> Part:
 
 
 _SWITCHED_OFF = WaitKind(
-    draw=_draw_switched_off, verdicts={}, waiting=lambda _approval, _asker: words.SWITCHED_OFF()
+    draw=_draw_switched_off,
+    verdicts={},
+    waiting=lambda _approval, _asker: words.SWITCHED_OFF(),
+    hints=(words.SWITCHED_OFF, words.SWITCHED_OFF),
 )
 """The kind of a feature that has been switched off since it asked."""
 

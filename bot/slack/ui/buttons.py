@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -28,6 +29,8 @@ from bot.text.invisible_text import exact
 from bot.text.locales import money, number
 from bot.text.mentions import Mention
 from bot.text.translation import Text, reader_locale
+
+log = logging.getLogger(__name__)
 
 _MAX_TOOLS = 12  # named in the details
 
@@ -153,12 +156,17 @@ class AnswerButton:
         return "below" if self.row else "first" if self.leads else "beside"
 
     def under(self, outcome: Outcome, request: Request) -> list[Block]:
-        """Return the button under an answer, or its row, if it is there."""
-        value = self.value_of(outcome, request)
-        if not value:
+        """Return the button under an answer, or its row, if it is there. One that cannot be made is
+        left out: the answer is posted all the same."""
+        try:
+            value = self.value_of(outcome, request)
+            if not value:
+                return []
+            if self.row:
+                return [self.row(value)]
+        except Exception:
+            log.exception("an answer has no button %s", self.action)
             return []
-        if self.row:
-            return [self.row(value)]
         style = {"style": "primary"} if self.leads else {}
         return [message_button(self.text(), self.action, value) | style]
 

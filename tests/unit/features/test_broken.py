@@ -17,10 +17,9 @@ from bot.app.process import bot
 from bot.core.chain import Item
 from bot.core.errors import ConfigurationError
 from bot.core.outcome import Outcome, RunStatus
-from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, finish
-from bot.dev.workspace import ADA, Workspace
+from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features import Feature
 from bot.runs import runner
 from bot.runs.policy.channels import ChannelSettings
@@ -28,8 +27,13 @@ from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 from bot.runs.watching import Listener, ModelCalled
 from bot.settings import Settings
+from bot.slack.intake import slack_app
+from bot.slack.intake.press import Press
+from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
-from bot.slack.ui.buttons import AnswerButton
+from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, actions, button
+from bot.slack.ui.buttons import RETRY, AnswerButton
 from bot.store import Stores, open_stores
 from bot.store.families import Family
 from bot.store.values import Command
@@ -38,12 +42,17 @@ from bot.toolkit import Fetcher
 from tests.support.deployment import Deployment, configured
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_with
+from tests.unit.slack.rig import listening
 
 SALES = "C0SALES001"
 
 
 class Bug(Exception):
     """A mistake in the code of a feature."""
+
+
+def cannot_be_made(*_: object) -> NoReturn:
+    raise Bug("made")
 
 
 class BrokenInSlack(SlackPart):
@@ -61,6 +70,12 @@ class BrokenInSlack(SlackPart):
 
     async def take_due(self, schedule: Schedule) -> bool:
         self.fail("due")
+
+    async def question_form(self, user: str) -> Block | None:
+        self.fail("form")
+
+    async def person_left(self, user: str) -> None:
+        self.fail("left")
 
     async def message_changed(self, channel: str, thread: str, ts: str) -> None:
         self.fail("changed")
@@ -105,15 +120,11 @@ class Counting(RunPart):
         return self.commands
 
 
-def no_listener(_: Request) -> Listener:
-    raise Bug("listener")
-
-
 async def test_a_run_is_answered_once_without_what_its_parts_cannot_do(stores: Stores) -> None:
     """A part that fails delays no other, and its call of the model is charged (O12)."""
     part = BrokenInRuns()
     async with bot_with(stores, Script([finish(answer("There are four."))])) as place:
-        place.change_frontend(listeners=[no_listener])
+        place.change_frontend(listeners=[cannot_be_made])
         place.runner = place.runner.with_deps(parts=(lambda _: part,))
         outcome = await place.ask("How many?")
         request = place.board.finished and (await stores.runs.answer(outcome.run_id) or (None,))[0]
@@ -185,7 +196,15 @@ async def test_the_bot_goes_on_answers_and_forgets_what_was_deleted(redis_url: s
         return finish(answer("There are four."))
 
     part = BrokenInSlack()
-    broken = Feature("broken", slack_part=lambda _: part, run_part=lambda _: BrokenInRuns())
+    broken = Feature(
+        "broken",
+        services={Bug: cannot_be_made},
+        waits={"broken": cannot_be_made},
+        run_part=lambda _: BrokenInRuns(),
+        run_listener=cannot_be_made,
+        slack_part=lambda _: part,
+        buttons=(AnswerButton(Text("Show"), "show_broken", cannot_be_made),),
+    )
     features = [broken, *all_features(Settings(_env_file=None))]
     async with (
         Workspace.open() as ws,
@@ -221,13 +240,77 @@ async def test_the_bot_goes_on_answers_and_forgets_what_was_deleted(redis_url: s
         assert "There are four." not in str(deployment.own(SALES, deleted))
 
 
+class Pressed(SlackPart):
+    """Has a button with a bug, and one that hangs, and hears of people who left."""
+
+    def __init__(self) -> None:
+        self.left = ""
+
+    def register(self, app: SlackApp) -> None:
+        app.button("bug")(self._bug)
+        app.button("hang")(self._hang)
+
+    async def _bug(self, press: Press) -> str:
+        raise Bug(press.action)
+
+    async def _hang(self, press: Press) -> str:
+        await asyncio.Event().wait()
+        return press.action
+
+    async def person_left(self, user: str) -> None:
+        self.left = user
+
+
+class Taking(SlackPart):
+    """Listens to a button of the bot."""
+
+    def register(self, app: SlackApp) -> None:
+        app.button(RETRY)(_nothing)
+
+
+async def test_a_part_that_cannot_listen_is_left_out_and_no_other_hears_less(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log names it. Who presses a button with a bug, or one that hangs, reads a sentence."""
+    monkeypatch.setattr(slack_app, "PRESS_SECONDS", 0.2)
+    pressed, broken = Pressed(), BrokenInSlack()
+    parts = [cannot_be_made, lambda _: Taking(), lambda _: broken, lambda _: pressed]
+    features = [Feature(f"f{n}", slack_part=part) for n, part in enumerate(parts)]
+    async with Workspace.open() as ws, listening(ws, features=features) as rig:
+        assert rig.features == [broken, pressed]
+        assert "feature f0" in caplog.text
+        assert "test_broken.Taking" in caplog.text
+
+        buttons = [button(name, name, "1") for name in ("bug", "hang")]
+        posted = await rig.clients.writes.chat_postMessage(
+            channel=SALES, text="Here", blocks=[actions(*buttons)]
+        )
+        for count, name in enumerate(("bug", "hang"), 1):
+            await ws.click(ADA, SALES, posted["ts"], name)
+            told = await ws.until(
+                lambda n=count: (
+                    (
+                        seen := [
+                            m["text"]
+                            for m in ws.messages(SALES, None, ADA)
+                            if m.get("is_ephemeral")
+                        ]
+                    )[n - 1 :]
+                    and seen
+                )
+            )
+            assert told == [words.WENT_WRONG()] * count
+        answer = await ws.command(ADA, SALES, "/ask")
+        assert words.ASK_COMMAND() in str(answer)
+        await ws.deactivate(ADA, BEN)
+        await ws.until(lambda: pressed.left == BEN)
+    assert {"form", "left"} <= {*broken.told}
+
+
 async def test_no_call_is_made_without_the_hook_of_a_part_that_cannot_be_made(
     stores: Stores,
 ) -> None:
     """A refresh makes calls as a run does: the operator's commands are among these hooks."""
-
-    def cannot_be_made(_: Run) -> RunPart:
-        raise Bug("made")
 
     async with bot_with(stores, Script([])) as place:
         deps = replace(place.runner.deps, parts=(cannot_be_made,))
@@ -249,6 +332,9 @@ def _nothing(*_: object) -> None:
             Feature("mine", buttons=(AnswerButton(Text("Show"), "show_evidence", _nothing),)),
             "evidence has the button 'show_evidence'",
         ),
+        (Feature("mine", jobs={"refresh": _nothing}), "refresh has the kind of job"),
+        (Feature("mine", waits={"input": _nothing}), "server_questions has the kind of wait"),
+        (Feature("mine", waits={"call": _nothing}), "the bot has the kind of wait"),
     ],
 )
 def test_a_name_that_only_one_can_have_is_refused(feature: Feature, line: str) -> None:
@@ -256,6 +342,12 @@ def test_a_name_that_only_one_can_have_is_refused(feature: Feature, line: str) -
     check_names(all_features(Settings(_env_file=None)))
     with pytest.raises(ConfigurationError, match=f"Feature mine: {line}"):
         check_names([*all_features(Settings(_env_file=None)), feature])
+
+
+def test_a_package_cannot_have_the_name_of_one_of_our_features() -> None:
+    """Its names would count as those of ours."""
+    with pytest.raises(ConfigurationError, match="Two features have the name 'evidence'"):
+        check_names([*all_features(Settings(_env_file=None)), Feature("evidence")])
 
 
 def test_two_features_cannot_give_tools_the_same_service() -> None:

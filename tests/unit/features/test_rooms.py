@@ -13,19 +13,27 @@ from redis.asyncio import Redis
 
 from bot.app.features import all_features
 from bot.app.process import bot
+from bot.core.approvals import Approval
 from bot.core.request import WORKFLOW, Entry, Job, Request
 from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.features import Feature
-from bot.runs.queue.engine import EngineOptions, open_engine
+from bot.runs.queue import engine as engine_module
+from bot.runs.queue.engine import EngineOptions, Handle, open_engine
 from bot.runs.queue.requests import Requests
+from bot.runs.run_deps import RunDeps
 from bot.settings import Settings
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.press import Press
 from bot.slack.intake.schedules import DueSchedules
+from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui import words
-from bot.slack.ui.blocks import Block
+from bot.slack.ui.approval_kinds import WaitKinds
+from bot.slack.ui.blocks import Block, notice_modal, text_object
 from bot.store import open_stores
+from bot.text.translation import Text
 from tests.faults.processes import environment, started_code
 from tests.support.deployment import Deployment, configured
 from tests.support.runs import answer
@@ -127,6 +135,12 @@ class TooMuch(SlackPart):
         return [{"type": "divider"}] * 200
 
 
+async def test_all_our_own_features_listen_to_slack() -> None:
+    """A part that cannot be registered is left out, which nobody would notice here."""
+    async with Workspace.open() as ws, wired(ws) as rig:
+        assert len(rig.features) == sum(feature.slack_part is not None for feature in ALL)
+
+
 async def test_a_section_of_home_that_is_broken_or_too_long_hides_no_other(redis_url: str) -> None:
     more = [Feature("broken", slack_part=lambda _: Broken())]
     more += [Feature("too much", slack_part=lambda _: TooMuch())]
@@ -144,27 +158,115 @@ async def test_a_section_of_home_that_is_broken_or_too_long_hides_no_other(redis
     assert "For admins" in str(home["blocks"])
 
 
-async def test_a_button_of_a_feature_that_is_switched_off_says_so() -> None:
-    button = {
-        "type": "button",
-        "action_id": "of_no_feature",
-        "text": {"type": "plain_text", "text": "Do it"},
-        "value": "1",
-    }
-    async with Workspace.open() as ws, listening(ws) as rig:
-        blocks = [{"type": "actions", "elements": [button]}]
+GONE = "of_no_feature"
+
+
+class Opening(SlackPart):
+    """A part whose button opens a modal that nothing listens to, as that of a feature that is gone."""
+
+    def register(self, app: SlackApp) -> None:
+        app.button("open")(self._open)
+
+    async def _open(self, press: Press) -> None:
+        view = notice_modal("Form", "Fill it in.") | {"callback_id": GONE}
+        await press.open(view | {"submit": text_object("Send")})
+
+
+def used(kind: str, **more: object) -> Block:
+    """An element of a message whose feature is gone."""
+    return {"type": kind, "action_id": f"{GONE}_{kind}", **more}
+
+
+async def test_whatever_people_do_with_a_feature_that_is_switched_off_says_so() -> None:
+    """Buttons, menus, thumbs, modals, shortcuts and commands, each as Slack needs it; a link opens."""
+    option = {"text": text_object("One"), "value": "1"}
+    elements = [
+        used("button", text=text_object("Do it"), value="1"),
+        used("static_select", placeholder=text_object("Choose"), options=[option]),
+        {"type": "button", "action_id": "open", "text": text_object("Open"), "value": "1"},
+        {
+            "type": "button",
+            "action_id": "link",
+            "text": text_object("Go"),
+            "url": "https://a.example",
+        },
+    ]
+    thumbs = {"positive_button": option, "negative_button": {**option, "value": "2"}}
+    blocks = [
+        {"type": "actions", "elements": elements},
+        {"type": "context_actions", "elements": [used("feedback_buttons", **thumbs)]},
+    ]
+    parts = [Feature("opening", slack_part=lambda _: Opening())]
+    async with Workspace.open() as ws, listening(ws, features=parts) as rig:
         posted = await rig.clients.writes.chat_postMessage(
             channel=SALES, text="Here", blocks=blocks
         )
-        await ws.click(ADA, SALES, posted["ts"], "of_no_feature")
-        seen = await ws.until(
-            lambda: [m for m in ws.messages(SALES, None, ADA) if m.get("is_ephemeral")]
-        )
-    assert seen[0]["text"] == words.SWITCHED_OFF()
+        await ws.click(ADA, SALES, posted["ts"], "link")
+        for count, (kind, value) in enumerate(
+            (("button", None), ("static_select", "1"), ("feedback_buttons", "2")), 1
+        ):
+            await ws.click(ADA, SALES, posted["ts"], f"{GONE}_{kind}", value=value)
+            seen = await ws.until(lambda n=count: (told := ephemeral(ws))[n - 1 :] and told)
+        assert seen == [words.SWITCHED_OFF()] * 3
+
+        await ws.click(ADA, SALES, posted["ts"], "open")
+        await ws.submit(ADA, ws.views(ADA)[-1]["id"])
+        assert words.SWITCHED_OFF() in str(ws.views(ADA))
+        await ws.close_view(ADA, ws.views(ADA)[-1]["id"])
+        for where in ({}, {"channel": SALES, "ts": posted["ts"]}):
+            await ws.shortcut(ADA, GONE, **where)
+            assert words.SWITCHED_OFF() in str(ws.views(ADA))
+            await ws.close_view(ADA, ws.views(ADA)[-1]["id"])
+        answer = await ws.command(ADA, SALES, "/gone")
+        assert words.SWITCHED_OFF() in str(answer)
+        step = await ws.run_step(GONE, {}, OUTPUTS)
+        await ws.until(lambda: ws.execution(step).is_over)
+        assert ws.execution(step).error == words.SWITCHED_OFF()
 
 
-async def test_a_job_of_a_feature_that_is_switched_off_says_so(redis_url: str) -> None:
-    """To the person who started it, where they did."""
+def ephemeral(ws: Workspace) -> list[str]:
+    """What Ada alone sees in the channel."""
+    return [m["text"] for m in ws.messages(SALES, None, ADA) if m.get("is_ephemeral")]
+
+
+def test_yes_to_a_feature_that_is_switched_off_says_so() -> None:
+    """Where its card is still there, the word sends people to the button."""
+    approval = Approval(
+        kind=GONE,
+        id="run_1:call_1",
+        thread_key="T1:C1:1.0",
+        tool="ask",
+        title="Ask",
+        arguments="{}",
+        sha256="",
+        requester=ADA,
+        approvers=(ADA,),
+        expires=0,
+        mutates=False,
+    )
+    assert WaitKinds(None, {}).yes_typed([approval], ADA) == words.SWITCHED_OFF()
+
+
+def no_job(_deps: RunDeps, _slack: Slack) -> Handle:
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("features", "sentence"),
+    [
+        ((), words.JOB_SWITCHED_OFF),
+        ((Feature("broken", jobs={GONE: no_job}),), words.WENT_WRONG),
+    ],
+    ids=["switched off", "broken"],
+)
+async def test_a_job_that_no_feature_does_says_so(
+    redis_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    features: Sequence[Feature],
+    sentence: Text,
+) -> None:
+    """To the person who started it, where they did; a broken one once all attempts have failed."""
+    monkeypatch.setattr(engine_module, "MAX_FAILURES", 1)
     async with Workspace.open() as ws, ResponsesServer.open(brain=calculates) as api:
         settings = configured(ws, api, redis_url)
         request = Request(
@@ -177,18 +279,15 @@ async def test_a_job_of_a_feature_that_is_switched_off_says_so(redis_url: str) -
             author="Ada",
             text="",
             private=True,
-            job=Job(kind="of no feature", subject="run_1"),
+            job=Job(kind=GONE, subject="run_1"),
         )
         async with (
             open_stores(redis_url) as stores,
             open_engine(redis_url, stores.mailbox) as engine,
-            bot(settings, features=()),
+            bot(settings, features=features),
         ):
             await Requests(stores, engine).submit(request, "job:1")
-            seen = await ws.until(
-                lambda: [m for m in ws.messages(SALES, None, ADA) if m.get("is_ephemeral")]
-            )
-    assert seen[0]["text"] == words.JOB_SWITCHED_OFF()
+            assert await ws.until(lambda: ephemeral(ws)) == [sentence()]
 
 
 async def test_a_step_whose_feature_is_switched_off_ends_with_a_sentence(redis_url: str) -> None:

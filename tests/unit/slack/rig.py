@@ -18,6 +18,7 @@ from bot.core.errors import StoreUnavailable
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.dev.workspace import Workspace
+from bot.features import Feature
 from bot.model import ModelChoices
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetUse
@@ -163,6 +164,7 @@ async def wired(
     ws: Workspace,
     policy: Policy | None = None,
     settings: Mapping[str, ChannelSettings] | None = None,
+    features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[Rig]:
     """The rig, on a database of its own on the server of the fixture `redis_url`."""
     configured = Settings(
@@ -180,9 +182,9 @@ async def wired(
     ):
         slack = Slack.with_clients(clients, await identify(clients.reads))
         queue = Watched(stores, engine)
-        app = make_slack_app(
-            configured, stores, slack, queue, background, retries, all_features(configured)
-        )
+        if features is None:
+            features = all_features(configured)
+        app = make_slack_app(configured, stores, slack, queue, background, retries, features)
         yield Rig(ws, stores, queue, slack, app)
 
 
@@ -191,10 +193,11 @@ async def listening(
     ws: Workspace,
     policy: Policy | None = None,
     settings: Mapping[str, ChannelSettings] | None = None,
+    features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[Rig]:
     """The rig, connected over Socket Mode."""
     async with (
-        wired(ws, policy, settings) as rig,
+        wired(ws, policy, settings, features) as rig,
         socket_mode(rig.app.bolt, ws.app_token, web_client=rig.clients.reads),
     ):
         yield rig

@@ -10,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.core.approvals import Ask
+from bot.core.audit_kinds import AuditKind
 from bot.core.context import RequestContext, bound_request
 from bot.dev.model import Reply, Script, call, calls, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
@@ -208,6 +209,11 @@ async def test_forged_presses_do_nothing(redis_url: str) -> None:
         await sent(bot, press(bot, "U0NOBODY01", SALES, thread, real))
         await bot.ws.until(lambda: len(private(bot, ADA, thread)) >= len(forgeries(asked)))
         assert elsewhere(bot) == []
+        async with open_stores(redis_url) as stores:
+            log = [each.entry async for each in stores.audit.read(bot.ws.team_id)]
+        refused = [each.who for each in log if each and each.kind is AuditKind.REFUSED]
+        # Presses for no approval, which may have expired, are not on record.
+        assert refused == [ADA, ADA, ADA, ADA, bot.ws.bot_user_id, "U0NOBODY01"]
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await shows(bot, thread, f"Denied by <@{ADA}>")
         [terminal] = await bot.answered(SALES, thread)

@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import pytest
 
+from bot.core.audit_kinds import AuditKind
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.features.server_questions import words as input_words
 from bot.features.server_questions.cards import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
 from bot.mcp import McpServer
+from bot.store import open_stores
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
@@ -75,6 +77,10 @@ async def test_the_asker_alone_answers_in_a_modal(redis_url: str) -> None:
         await sent(bot, press(bot, ADA, DIRECT, thread, forged))
         await sent(bot, press(bot, ADA, SALES, thread, button(asked, DECLINE_INPUT)))  # not there
         assert "actions" in str((await card(bot, input_words.ANSWER()))["blocks"])
+        async with open_stores(redis_url) as stores:
+            log = [each.entry async for each in stores.audit.read(bot.ws.team_id)]
+        refused = [each.who for each in log if each and each.kind is AuditKind.REFUSED]
+        assert refused == [BEN, ADA, ADA]
 
         view = await opened(bot, asked)
         assert [b["element"]["type"] for b in view["blocks"] if b["type"] == "input"] == [

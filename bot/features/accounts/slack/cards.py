@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
-from bot.features.accounts.hook import ACCOUNT, SHARE
 from bot.features.accounts.slack import words as words
 from bot.slack.ui.approval import card_button, decided_line, plain
 from bot.slack.ui.approval_kinds import TypedLine, WaitKind
@@ -109,27 +108,19 @@ ConnectLink = Callable[[Approval], Awaitable[str]]
 about."""
 
 
-def account_waits(connect_link: ConnectLink | None) -> Mapping[str, WaitKind]:
-    """Return the kinds by their names; without `connect_link` nobody can connect."""
+def account_wait(connect_link: ConnectLink | None) -> WaitKind:
+    """Return the kind of waits for an account; without `connect_link` nobody can connect."""
 
     async def draw(record: ApprovalRecord) -> Part:
         if record.decision or connect_link is None:
             return account_part(record, "")
         return account_part(record, await connect_link(record.approval))
 
-    return {
-        ACCOUNT: WaitKind(
-            draw=draw,
-            verdicts={GO_WITHOUT: Verdict.DENIED},  # connecting decides the rest
-            waiting=lambda approval, asker: words.WAITING(person=asker, server=server_of(approval)),
-        ),
-        SHARE: WaitKind(
-            draw=_draw_share,
-            verdicts={POST_IT: Verdict.APPROVED, ONLY_ME: Verdict.DENIED},
-            waiting=lambda _approval, asker: words.WAITING_TO_SHARE(person=asker),
-            typed=_share,
-        ),
-    }
+    return WaitKind(
+        draw=draw,
+        verdicts={GO_WITHOUT: Verdict.DENIED},  # connecting decides the rest
+        waiting=lambda approval, asker: words.WAITING(person=asker, server=server_of(approval)),
+    )
 
 
 async def _draw_share(record: ApprovalRecord) -> Part:
@@ -139,3 +130,11 @@ async def _draw_share(record: ApprovalRecord) -> Part:
 async def _share(approval: Approval, _typed_line: TypedLine) -> Decision:
     """Approve: only the person at the terminal sees what is printed there."""
     return Decision(verdict=Verdict.APPROVED, by=approval.requester)
+
+
+SHARE_WAIT = WaitKind(
+    draw=_draw_share,
+    verdicts={POST_IT: Verdict.APPROVED, ONLY_ME: Verdict.DENIED},
+    waiting=lambda _approval, asker: words.WAITING_TO_SHARE(person=asker),
+    typed=_share,
+)

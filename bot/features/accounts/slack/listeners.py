@@ -65,9 +65,9 @@ class AccountListeners(SlackPart):
 
     async def _paste(self, press: Press) -> None:
         _, approval = await self.app.decisions.approval_of(press)
-        if press.user == approval.requester:
-            link = await self.people.connect_link(approval)
-            await self._open_paste(press, approval.tool, link)
+        await self.app.decisions.check_may_decide(approval, press)
+        link = await self.people.connect_link(approval)
+        await self._open_paste(press, approval.tool, link)
 
     async def _connect_from_home(self, press: Press) -> None:
         server = Connection.read(press.value).server

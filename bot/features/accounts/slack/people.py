@@ -31,6 +31,7 @@ from bot.runs.audit_trail import Record
 from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.slack_part import bug_logged
 from bot.slack.ui.blocks import Block
 from bot.slack.ui.parts import Part
 from bot.text.translation import reader
@@ -182,7 +183,8 @@ class AccountChanges:
                 await self._say_once(change, connected_part(change))
                 await self._decide(change, Verdict.APPROVED)
                 for part in self.app.parts:
-                    await part.account_connected(change.user, change.server)
+                    with bug_logged(part):
+                        await part.account_connected(change.user, change.server)
             case Outcome.REFUSED:
                 await self._decide(change, Verdict.DENIED, NOT_ALLOWED)
             case Outcome.ENDED | Outcome.DISCONNECTED:
