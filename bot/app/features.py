@@ -88,7 +88,6 @@ def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:
     return HomeConfig(
         limits=settings.limits,
         models=settings.models,
-        evidence=settings.evidence.mode,
         is_priced=not unpriced_models(settings),
         is_tool=partial(is_tool_name, settings),
         tools=partial(tool_catalogue, settings),

@@ -40,7 +40,7 @@ from bot.runs.surface import OpenSurface
 from bot.runs.watching import Observer
 from bot.services.artifact_services import artifact_services
 from bot.services.sql_databases import SqlDatabases
-from bot.settings import NO_MODEL, Settings, secret
+from bot.settings import NO_MODEL, ChannelTable, Settings, secret
 from bot.settings.checks import check_prices, check_tools
 from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
@@ -165,7 +165,7 @@ async def runner_factory(
             limits=settings.limits,
             budgets=budget_policy(settings, stores),
             hooks_for=partial(_hooks, settings),
-            channels=Channels(settings.channels, stores.channels),
+            channels=Channels(settings.channels, stores.channels, ChannelTable),
             server_tools=mcp,
             toolset_cache=ToolsetCache(),
             draining=draining or asyncio.Event(),
@@ -293,5 +293,5 @@ def responses_model(
 
 def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
     """Return the policy that says who may spend how much."""
-    channels = Channels(settings.channels, stores.channels)
+    channels = Channels(settings.channels, stores.channels, ChannelTable)
     return BudgetPolicy(settings.budgets, channels, stores.budgets, stores.pause)

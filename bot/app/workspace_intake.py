@@ -18,7 +18,7 @@ from bot.features import Feature, IntakeDeps, ServiceDeps
 from bot.runs.policy.channels import Channels
 from bot.runs.queue.engine import Engine
 from bot.runs.queue.requests import Requests
-from bot.settings import Settings, secret
+from bot.settings import ChannelTable, Settings, secret
 from bot.slack.edge.client import DeadlineClient, SlackApiWatch
 from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.tasks import Background, EventRetries
@@ -232,7 +232,7 @@ def make_slack_app(
         stores,
         requests,
         policy=settings.access,
-        channels=Channels(settings.channels, stores.channels),
+        channels=Channels(settings.channels, stores.channels, ChannelTable),
         budgets=budget_policy(settings, stores),
         one_of_many=settings.slack_client_id is not None,
         background=background,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.answers import Source
-from bot.core.findings import Unreadable
+from bot.library.tracing.findings import Unreadable
 
 Item = dict[str, Any]
 """An item of the Responses API, verbatim: fields that the bot does not know are kept."""

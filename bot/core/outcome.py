@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.core.answers import RESPONSE_TYPES, Chart
 from bot.core.budgets import OverBudget
 from bot.core.errors import ModelErrorKind
-from bot.core.findings import Findings
+from bot.library.tracing.findings import Findings
 from bot.text.redaction import each_text
 
 
@@ -90,6 +90,32 @@ class Rehearsal(BaseModel):
     arguments: dict[str, Any] = {}
 
 
+class SourcePlace(BaseModel):
+    """The place in a source that an answer rests on: its name, such as "page 3", and an address that
+    opens it; "" for what it has not."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str = ""
+    name: str = ""
+
+
+class Trust(BaseModel):
+    """How far readers may trust a result, in the asker's language.
+
+    - `line`: where its figures come from. `has_figures`: some come from results or sources.
+    - `warnings`: sentences about what is surely wrong in it.
+    - `places`: the places in its sources, by their numbers from 0.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    line: str = ""
+    warnings: tuple[str, ...] = ()
+    has_figures: bool = False
+    places: dict[int, SourcePlace] = {}
+
+
 class Outcome(BaseModel):
     """The end of a run, complete enough for any process to post it.
 
@@ -110,8 +136,9 @@ class Outcome(BaseModel):
     - `accounts`: the personal accounts that the run used, as people call the servers.
       `unconnected`: names of the servers whose accounts a scheduled run lacked.
     - `warnings`: sentences about budgets that are nearly used up.
+    - `trust`: what readers are told below the result, and of its sources.
     - `traced`: where the figures and quotes of the result come from, None if it was not traced.
-      Readers are told of it with `traced_shown`.
+      Readers may look at it with `traced_shown`.
     - `refreshable`: a figure comes from a call that may be made again without the model.
     - `locale`: the locale of the answer, in which its message is written, whenever it is drawn.
     """
@@ -140,6 +167,7 @@ class Outcome(BaseModel):
     accounts: tuple[str, ...] = ()
     unconnected: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    trust: Trust = Trust()
     traced: Findings | None = None
     traced_shown: bool = False
     refreshable: bool = False

@@ -15,9 +15,9 @@ from rich.text import Text
 
 from bot.core.answers import GIVEN
 from bot.core.errors import ConfigurationError
-from bot.core.findings import FigureCounts
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
 from bot.evals.cases import Case
+from bot.library.tracing.findings import FigureCounts
 from bot.runs.results.result_markdown import result_text
 from bot.text.counting import counted
 from bot.text.invisible_text import escaped

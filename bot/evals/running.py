@@ -12,7 +12,6 @@ from typing_extensions import override
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.state import LoopState
 from bot.app.run_setup import open_runner, redis_and_stores
-from bot.core import findings
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import ConfigurationError
@@ -22,6 +21,7 @@ from bot.core.request import Entry, FileRef, Request
 from bot.evals.cases import Case
 from bot.evals.material import CaseCanvases, CaseWebSearch, conversation_of
 from bot.evals.results import CaseResult, Evaluation, reasons
+from bot.library.tracing import findings
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.results.result_markdown import result_text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from typing_extensions import override
 
@@ -11,10 +12,8 @@ from bot.agent.state import LoopState
 from bot.core.approvals import Approval, Decision, digest
 from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
-from bot.core.findings import Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.runs.results.trust import distinct
 from bot.runs.watching import Listener
 from bot.store import AuditLog, PendingEntry
 
@@ -116,18 +115,10 @@ class RunAudit(Listener):
         self._begun.update(new)
         return bool(new)
 
-    def end(self, outcome: Outcome) -> None:
-        """Note how the run ended."""
-        ok = outcome.status is RunStatus.SUCCESS
-        claims = distinct(outcome.traced.items) if outcome.traced else []
-        self._note(
-            AuditKind.ENDED,
-            outcome.stop_reason,
-            ok=ok,
-            cost=outcome.totals.cost,
-            claims=len(claims),
-            untraced=sum(claim.verdict is Verdict.UNTRACED for claim in claims),
-        )
+    def end(self, outcome: Outcome, facts: Mapping[str, int] = MappingProxyType({})) -> None:
+        """Note how the run ended, with further `facts` by the fields of `AuditEntry`."""
+        ok, cost = outcome.status is RunStatus.SUCCESS, outcome.totals.cost
+        self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=cost, **facts)
 
     async def take_noted(self) -> list[PendingEntry]:
         """Return and clear the noted entries; the caller saves them with the state they describe."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -58,6 +58,10 @@ class RunPart(Listener):
         """Return the outcome of the run with what the feature found. The part that is listed first
         is last, and sees what the others found."""
         return outcome
+
+    def audit_facts(self, outcome: Outcome) -> Mapping[str, int]:
+        """Return what the audit log's entry about the outcome says, by fields of `AuditEntry`."""
+        return {}
 
     def saving(self, outcome: Outcome) -> Sequence[Command]:
         """Return commands for Redis that are carried out with the saving of the outcome, once. One that

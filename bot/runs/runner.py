@@ -244,7 +244,7 @@ class Runner:
             after = caller
         elif after is None:
             after, entries = await self._thread_after_failure(run, caller, outcome)
-        audit.end(outcome)
+        audit.end(outcome, _audit_facts(run.parts, outcome))
         decided = Decided(outcome, after, entries)
         await self._finish(request, run.held_lease, decided, await audit.take_noted(), run.parts)
         await audit.settle()
@@ -356,9 +356,6 @@ class Runner:
         with bound_request(context):
             artifacts = self.deps.toolbox.artifacts
             outcome = await outcome_of(ended, context, artifacts, run.steering.joined)
-        for part in reversed(run.parts):
-            with optional(part, "complete"):
-                outcome = Outcome.model_validate(part.complete(outcome, ended))
         outcome = await run.spending.ending(outcome, ended.done)
         is_stopped = outcome.status is RunStatus.CANCELLED
         undecided = await approvals.undecided() if is_stopped else ()
@@ -374,6 +371,9 @@ class Runner:
             "unconnected": tuple(accounts_missing(state)),
         }
         outcome = outcome.model_copy(update=facts)
+        for part in reversed(run.parts):
+            with optional(part, "complete"):
+                outcome = Outcome.model_validate(part.complete(outcome, ended))
         return with_partial_results(outcome, state, loop_deps.toolbox.is_change)
 
     async def _failure(self, run: Run) -> Outcome:
@@ -461,6 +461,15 @@ def _in_words(
     items = exchange_in_words([request.text for request in requests], answer)
     entry = LedgerEntry(run_id=outcome.run_id, items=items[-1:])  # the question is in the ledger
     return caller_after_words(before, items, None), [entry]
+
+
+def _audit_facts(parts: Sequence[RunPart], outcome: Outcome) -> dict[str, int]:
+    """Return what features put on record about an outcome."""
+    facts = dict[str, int]()
+    for part in parts:
+        with optional(part, "audit_facts"):
+            facts |= part.audit_facts(outcome)
+    return facts
 
 
 def _commands_of(parts: Sequence[RunPart], outcome: Outcome) -> list[tuple[RunPart, Command]]:

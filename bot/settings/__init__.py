@@ -40,7 +40,7 @@ from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.core.secret_files import odd_character, secret_folder, secret_from_file
 from bot.features.commands.settings import HookSettings
-from bot.features.evidence.settings import EvidenceSettings
+from bot.features.evidence.settings import ChannelEvidence, EvidenceSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.runs.policy.access import Policy
@@ -139,6 +139,10 @@ class ToolSettings(BaseModel):
         return self.__pydantic_extra__ or {}
 
 
+class ChannelTable(ChannelSettings, ChannelEvidence):
+    """The settings of a channel, with those of our own rooms."""
+
+
 class Tables(BaseModel):
     """The tables of bot.toml."""
 
@@ -146,7 +150,7 @@ class Tables(BaseModel):
     limits: Limits = Limits()
     budgets: Budgets = Budgets()
     access: Policy = Policy()
-    channels: dict[str, ChannelSettings] = {}
+    channels: dict[str, ChannelTable] = {}
     direct: DirectSettings = DirectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     retention: Retention = Retention()

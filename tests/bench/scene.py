@@ -26,12 +26,11 @@ from bot.core.context import current_request
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.model import Model
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 from bot.runs.runner import Runner
 from bot.runs.surface import PostedMessages
-from bot.settings import Settings
+from bot.settings import ChannelTable, Settings
 from bot.store import Mailbox, Stores, open_stores
 from bot.store.connection import Retention
 from bot.store.embedded import embedded_redis
@@ -177,7 +176,7 @@ class Composition:
         asked = request()
         mailbox = _NobodyElse(self.stores.redis, Retention())
         deps = replace(self.runner.deps, stores=replace(self.stores, mailbox=mailbox))
-        run = Run.of_job(deps, asked, ChannelSettings(), "run_bench")
+        run = Run.of_job(deps, asked, ChannelTable(), "run_bench")
         loop = await run.loop_deps()
         # The runner would have kept the question; the loop alone reads it from here.
         loop = replace(loop, model=model or deps.model, history=_history)

@@ -9,8 +9,8 @@ from bot.core import failpoints
 from bot.dev.model import ModelRequest, Reply, finish, held
 from bot.dev.workspace import ADA
 from bot.dev.workspace.store.record import Effect
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import EngineOptions
+from bot.settings import ChannelTable
 from bot.slack.ui.words import STATUS_IN_LINE
 from tests.faults.matrix import PAGE, ROWS, TESTS, page
 from tests.support.deployment import Deployment, deployed
@@ -54,7 +54,7 @@ async def test_messages_are_answered_in_the_order_they_were_written(redis_url) -
     def brain(request: ModelRequest) -> Reply:
         return held(_repeats(request), go)
 
-    each_by_itself = {"default": ChannelSettings(during_run="queue")}
+    each_by_itself = {"default": ChannelTable(during_run="queue")}
     async with deployed(brain, redis_url, channels=each_by_itself) as bot:
         root = await bot.ask(ADA, SALES, "Number 0")
         await bot.ws.until(lambda: bot.api.requests)
@@ -75,7 +75,7 @@ async def test_a_message_that_is_not_taken_in_at_once_keeps_its_place(
     """A mention comes as two events: the second takes in what the first one failed to, before what
     was written after it and waits already."""
     monkeypatch.setattr(failpoints, "_orders", tmp_path)
-    each_by_itself = {"default": ChannelSettings(during_run="queue")}
+    each_by_itself = {"default": ChannelTable(during_run="queue")}
     async with deployed(_repeats, redis_url, channels=each_by_itself) as bot:
         root = await bot.ask(ADA, SALES, "Number 0")
         await bot.answered(SALES, root)

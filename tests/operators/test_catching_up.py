@@ -19,7 +19,7 @@ import bot.slack.intake.catch_up
 from bot.cli.operator import erase_lines
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
-from bot.runs.policy.channels import ChannelSettings
+from bot.settings import ChannelTable
 from bot.slack.intake.catch_up import CatchUp
 from bot.slack.settings import CatchUpSettings
 from tests.support.commands import Command, start_code
@@ -150,7 +150,7 @@ async def test_what_was_not_for_it_stays_so(away, redis_url, redis) -> None:
         await away.ws.say(BEN, SALES, "That is not much", root)
         await away.ws.until(lambda: not away.ws.delivery.under_way)
     seconds, micros = await redis.time()
-    rules = {SALES: ChannelSettings(follow="always"), GENERAL: ChannelSettings(allow_guests=True)}
+    rules = {SALES: ChannelTable(follow="always"), GENERAL: ChannelTable(allow_guests=True)}
     async with back(away, redis_url, channels=rules):
         await looked_through(away, redis, seconds + micros / 1e6)
     assert await taken_in(redis) == 1

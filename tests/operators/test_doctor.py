@@ -19,9 +19,8 @@ from bot.dev.workspace import Workspace
 from bot.mcp import McpServer
 from bot.ops.doctor import Check, Level, examine
 from bot.runs.policy.budgets import Budgets
-from bot.runs.policy.channels import ChannelSettings
 from bot.services.sql_databases import DatabaseConfig
-from bot.settings import Settings
+from bot.settings import ChannelTable, Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis
 from bot.telemetry.health import http_server
@@ -133,7 +132,7 @@ async def test_all_is_well(practice) -> None:
             "prices",
             "budgets.user_day: the price of mine is not known",
         ),
-        ({"channels": {"C0123": ChannelSettings(tools=("nothing",))}}, "channels", "no tool or"),
+        ({"channels": {"C0123": ChannelTable(tools=("nothing",))}}, "channels", "no tool or"),
         ({"openai_api_key": None, "openai_base_url": None}, "OPENAI_API_KEY", "not set"),
         (
             {"databases": {"shop": DatabaseConfig(url=SecretStr("sqlite:////nowhere/x.sqlite"))}},

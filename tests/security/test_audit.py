@@ -28,8 +28,7 @@ from bot.dev.workspace import ADA, BEN, EVE, GUS
 from bot.features.home.view import PAUSE
 from bot.features.schedules.home import CANCEL
 from bot.runs.audit_trail import RunAudit, refused
-from bot.runs.policy.channels import ChannelSettings
-from bot.settings import Settings
+from bot.settings import ChannelTable, Settings
 from bot.slack.ui.buttons import APPROVE
 from bot.store import Retention, Stores, open_stores
 from bot.store.sealed import SealedBox
@@ -137,7 +136,7 @@ async def test_what_admins_change_is_on_record(redis_url):
 
 async def test_who_was_not_let_in_is_on_record(redis_url):
     """Guests, other organisations, people who are not listed and places without the bot."""
-    nobody_else = {SALES: ChannelSettings(people=(ADA,))}
+    nobody_else = {SALES: ChannelTable(people=(ADA,))}
     async with deployed(won_over, redis_url, channels=nobody_else) as bot:
         await bot.ask(GUS, GENERAL, "How many?")
         await bot.ask(EVE, PARTNER, "How many?")

@@ -19,7 +19,8 @@ from bot.features.memories.home import FORGET
 from bot.features.memories.store import MemoryStore
 from bot.features.schedules.home import CANCEL
 from bot.runs.policy.access import Policy
-from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.runs.policy.channels import Channels
+from bot.settings import ChannelTable
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, REGENERATE, SHOW_ALL
 from bot.store import Stores
 from bot.toolkit import Memory, MemoryScope
@@ -120,8 +121,8 @@ async def test_what_a_card_leaves_out_is_shown_to_nobody_who_has_no_such_card(
 
 
 CHANGES = {
-    "tool": ChannelSettings(tools=("find_people",)),
-    "people": ChannelSettings(people=(BEN,)),
+    "tool": ChannelTable(tools=("find_people",)),
+    "people": ChannelTable(people=(BEN,)),
 }
 
 

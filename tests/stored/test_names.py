@@ -12,7 +12,7 @@ import pytest
 from cryptography.fernet import Fernet
 from pydantic import TypeAdapter
 
-from bot.runs.policy.channels import ChannelSettings
+from bot.settings import ChannelTable
 from bot.store.values import decode
 from tests.stored.names import STORED, changed
 from tests.stored.redis_copy import raw_of
@@ -91,7 +91,7 @@ def test_an_operator_can_go_back_to_this_version() -> None:
         b'{"instructions": "In Latin.", "tone": "dry", "budgets": {"day": {"tokens": 5, "x": 1}}}'
     )
     older = b'{"instructions": "In Latin.", "budgets": {"day": {"tokens": 5}}}'
-    assert decode(ChannelSettings, newer) == decode(ChannelSettings, older)
+    assert decode(ChannelTable, newer) == decode(ChannelTable, older)
 
 
 def again(where: str, raw: bytes) -> Any:

@@ -10,10 +10,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from bot.core.chain import LedgerEntry, ReportCheck
-from bot.core.findings import EvidenceMode, Findings, Unreadable, Verdict
 from bot.core.request import Request
 from bot.features.evidence.filling import Filling, References
+from bot.features.evidence.settings import EvidenceMode
 from bot.library.tracing.fields import fields_of
+from bot.library.tracing.findings import Findings, Unreadable, Verdict
 from bot.library.tracing.outputs import Counts, Output
 from bot.library.tracing.quotes import proposes
 from bot.library.tracing.references import Filled

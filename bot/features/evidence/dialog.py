@@ -13,7 +13,6 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.chain import LedgerEntry
 from bot.core.errors import NotPermitted
-from bot.core.findings import Finding, Findings, Place
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features.evidence import words
@@ -26,10 +25,11 @@ from bot.features.evidence.modal import (
     evidence_modal,
     is_found,
 )
+from bot.features.evidence.trust import distinct, evidence_line
+from bot.library.tracing.findings import Finding, Findings, Place
 from bot.runs.context.ledger_reader import THREAD
 from bot.runs.context.run_loader import ReadBefore
 from bot.runs.policy.access import Person
-from bot.runs.results.trust import distinct, evidence_line
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.people_and_channels import ChannelMembership
 from bot.slack.edge.text import clean

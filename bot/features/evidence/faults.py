@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bot.core.findings import Claim, Reason, Unreadable, Verdict
 from bot.features.evidence.check import RunEvidence
+from bot.library.tracing.findings import Claim, Reason, Unreadable, Verdict
 from bot.library.tracing.references import MISSING
 from bot.text.redaction import each_text
 from bot.text.translation import Text

@@ -22,7 +22,7 @@ def evidence(settings: EvidenceSettings) -> Feature:
     return Feature(
         "evidence",
         run_part=partial(EvidencePart, settings, metric),
-        slack_part=EvidenceListeners.of,
+        slack_part=partial(EvidenceListeners.of, settings),
         buttons=(SHOW_EVIDENCE,),
         operator_part=FiguresForOperators(metric),
     )

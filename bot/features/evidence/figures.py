@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from prometheus_client import Counter
 from typing_extensions import override
 
-from bot.core.findings import FigureCounts, counted_as
 from bot.core.outcome import Outcome
 from bot.features import OperatorPart
+from bot.library.tracing.findings import FigureCounts, counted_as
 from bot.store import Stores
 from bot.store.connection import Connection
 from bot.store.values import Command

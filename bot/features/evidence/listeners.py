@@ -9,22 +9,25 @@ from functools import partial
 from typing_extensions import override
 
 from bot.core.errors import MalformedPayload
+from bot.features.evidence import words
 from bot.features.evidence.dialog import EvidenceDialog
 from bot.features.evidence.modal import PAGE, SHOW
+from bot.features.evidence.settings import EvidenceSettings
 from bot.runs.context.run_loader import read_before
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
-from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.slack_part import ChannelChoice, SlackPart
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceListeners(SlackPart):
-    """The listeners of one workspace. Each press checks the rights again."""
+    """The listeners of one workspace, and the mode of a channel. Each press checks the rights again."""
 
     dialog: EvidenceDialog
+    channel_choices: tuple[ChannelChoice, ...]
 
     @classmethod
-    def of(cls, app: SlackApp) -> EvidenceListeners:
+    def of(cls, settings: EvidenceSettings, app: SlackApp) -> EvidenceListeners:
         """Return the listeners of a workspace."""
         dialog = EvidenceDialog(
             app.team,
@@ -33,7 +36,8 @@ class EvidenceListeners(SlackPart):
             answer_of=app.stores.runs.answer,
             ledger_of=partial(read_before, app.stores),
         )
-        return cls(dialog)
+        mode = ChannelChoice("evidence", words.CHANNEL_EVIDENCE, words.MODES, settings.mode)
+        return cls(dialog, (mode,))
 
     @override
     def register(self, app: SlackApp) -> None:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.core.findings import Claim, Finding, Place, Unreadable, Verdict
 from bot.features.evidence import words as texts
+from bot.library.tracing.findings import Claim, Finding, Place, Unreadable, Verdict
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, actions, modal, plain_section, rich, rich_text, shortened
 from bot.slack.ui.buttons import message_button

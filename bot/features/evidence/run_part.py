@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 from typing_extensions import override
@@ -10,14 +10,15 @@ from typing_extensions import override
 from bot.agent.events import Event, Recorded, RunEnded
 from bot.agent.loop_deps import Reported
 from bot.core.chain import LedgerEntry
-from bot.core.findings import FigureCounts, Findings
-from bot.core.outcome import Outcome
+from bot.core.outcome import Outcome, Trust
 from bot.features.evidence.check import RunEvidence
 from bot.features.evidence.figures import FigureStore, FindingsMetric
 from bot.features.evidence.filling import References
 from bot.features.evidence.hook import EvidenceHook, filled_in
-from bot.features.evidence.settings import EvidenceSettings
+from bot.features.evidence.settings import ChannelEvidence, EvidenceSettings
+from bot.features.evidence.trust import distinct, trust_of
 from bot.library.tracing.cldr import words_for
+from bot.library.tracing.findings import FigureCounts, Findings, Verdict
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
@@ -37,10 +38,10 @@ class EvidencePart(RunPart):
 
     def __init__(self, settings: EvidenceSettings, metric: FindingsMetric, run: Run) -> None:
         self._metric, self._redis = metric, run.deps.stores.redis
-        mode = run.channel.evidence or settings.mode
+        own = run.channel.evidence if isinstance(run.channel, ChannelEvidence) else None
         reader = LedgerReader(run.deps.toolbox.catalogue.get)
         self._request = request = run.request
-        self._evidence = RunEvidence(request, mode, reader, References.of(request))
+        self._evidence = RunEvidence(request, own or settings.mode, reader, References.of(request))
         self.hook = EvidenceHook(self._evidence)
 
     @override
@@ -65,7 +66,13 @@ class EvidencePart(RunPart):
         traced = None
         if ended.result:
             traced = self._evidence.findings(ended.result, filled_in(ended.state))
-        return _with_findings(outcome, traced, is_shown=self._evidence.is_shown)
+        return with_findings(outcome, traced, is_shown=self._evidence.is_shown)
+
+    @override
+    def audit_facts(self, outcome: Outcome) -> Mapping[str, int]:
+        claims = distinct(outcome.traced.items) if outcome.traced else []
+        untraced = sum(claim.verdict is Verdict.UNTRACED for claim in claims)
+        return {"claims": len(claims), "untraced": untraced}
 
     @override
     def saving(self, outcome: Outcome) -> Sequence[Command]:
@@ -79,12 +86,19 @@ class EvidencePart(RunPart):
         self._metric.count(outcome)
 
 
-def _with_findings(outcome: Outcome, traced: Findings | None, *, is_shown: bool) -> Outcome:
+def with_findings(outcome: Outcome, traced: Findings | None, *, is_shown: bool) -> Outcome:
     """Return `outcome` with where its claims come from.
 
     A deep link that code found may be posted where its page may.
     """
     places = [place for item in (traced.items if traced else ()) for place in item.places]
     deep = {place.link for place in places if place.link.partition("#")[0] in outcome.links}
-    changes = {"traced": traced, "traced_shown": is_shown, "links": outcome.links | deep}
-    return outcome.model_copy(update=changes)
+    trust = trust_of(traced, outcome) if traced and is_shown else Trust()
+    return outcome.model_copy(
+        update={
+            "traced": traced,
+            "traced_shown": is_shown,
+            "trust": trust,
+            "links": outcome.links | deep,
+        }
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.core.findings import Reason, Unreadable
+from bot.library.tracing.findings import Reason, Unreadable
 from bot.text.translation import Text
 
 SHOW = Text("Show evidence")
@@ -51,3 +51,9 @@ PAGE_OF = Text("{page} of {pages}")
 BACK, NEXT = Text("Back"), Text("Next")
 GONE = Text("I no longer have what this answer rests on.")
 NOT_YOURS = Text("Only the person who asked can see what this answer rests on.")
+CHANNEL_EVIDENCE = Text("What answers say about where their figures and quotes come from")
+MODES = {
+    "off": Text("Nothing"),
+    "measure": Text("Nothing, but count what is found"),
+    "mark": Text("Where they come from, and what is surely wrong"),
+}

@@ -12,7 +12,6 @@ from typing_extensions import override
 
 from bot.agent.limits import Limits
 from bot.core.errors import NotPermitted
-from bot.core.findings import EvidenceMode
 from bot.features.home import settings_forms
 from bot.features.home.settings_forms import GeneralSettings, shown_model
 from bot.features.home.view import CHOICE, PAUSE, RESUME, AdminView, home_view, suggested_prompts
@@ -43,7 +42,6 @@ class HomeConfig:
 
     limits: Limits
     models: ModelChoices
-    evidence: EvidenceMode
     is_priced: bool
     is_tool: Callable[[str], bool]
     tools: Callable[[], Catalogue]
@@ -60,13 +58,6 @@ class HomeTab(SlackPart):
         self._locks = OrderedLocks()
         self.config = config
         self.preferences = PreferenceBook(app.stores.preferences)
-        self.general = GeneralSettings(
-            config.limits,
-            app.admin.budgets.budgets,
-            app.gate.policy.confirm,
-            config.models,
-            config.evidence,
-        )
         app.refresh_home = self.refresh
 
     @override
@@ -75,6 +66,17 @@ class HomeTab(SlackPart):
         app.bolt.event("app_context_changed")(self._looked_elsewhere)
         app.button(PAUSE, RESUME)(self._switch)
         settings_forms.register(app, self)
+
+    @property
+    def general(self) -> GeneralSettings:
+        """The settings that apply where a channel sets nothing."""
+        return GeneralSettings(
+            self.config.limits,
+            self._app.admin.budgets.budgets,
+            self._app.gate.policy.confirm,
+            self.config.models,
+            [choice for part in self._app.parts for choice in part.channel_choices],
+        )
 
     def refresh(self, user: str, *, choice: str = CHOICE) -> None:
         """Publish a person's tab soon, in the background. `choice` is passed to `home_view`."""

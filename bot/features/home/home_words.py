@@ -78,18 +78,11 @@ DURING_RUN = {
     "queue": Text("Answer them separately, afterwards"),
 }
 CHANNEL_CONFIRM = Text("What needs approval")
+AS_ELSEWHERE = Text("As in other channels")
 CONFIRM = {
-    "everywhere": Text("As in other channels"),
     "never": Text("Nothing"),
     "sensitive": Text("Sensitive actions, such as posting in another channel"),
     "always": Text("Everything that makes changes"),
-}
-CHANNEL_EVIDENCE = Text("What answers say about where their figures and quotes come from")
-EVIDENCE = {
-    "everywhere": Text("As in other channels"),
-    "off": Text("Nothing"),
-    "measure": Text("Nothing, but count what is found"),
-    "mark": Text("Where they come from, and what is surely wrong"),
 }
 CHANNEL_MODEL = Text("Which model answers here")
 CHANNEL_MODEL_HINT = Text("A person's own choice overrides this.")

@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -15,7 +15,6 @@ from pydantic import BaseModel, ValidationError
 from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.core.errors import MalformedPayload
-from bot.core.findings import EvidenceMode
 from bot.core.ids import new_id
 from bot.features.home import home_words
 from bot.features.home.view import CHANNEL, SETTINGS
@@ -25,6 +24,7 @@ from bot.runs.policy.channels import ChannelSettings, Confirm
 from bot.runs.policy.preferences import MAX_STYLE, Preferences
 from bot.slack.edge.payloads import SLACKBOT, chosen, element
 from bot.slack.intake.press import Press, Submitted
+from bot.slack.intake.slack_part import ChannelChoice
 from bot.slack.ui import approval_words, words
 from bot.slack.ui.blocks import (
     Block,
@@ -51,13 +51,11 @@ CHANNEL_FORM, PERSONAL_FORM = "channel_settings", "personal_settings"
 RESET = "channel_reset"
 
 _EVERYWHERE = "everywhere"
-_CHOICES = {
-    "follow": (home_words.CHANNEL_FOLLOW, home_words.FOLLOW),
-    "during_run": (home_words.CHANNEL_DURING_RUN, home_words.DURING_RUN),
-    "confirm": (home_words.CHANNEL_CONFIRM, home_words.CONFIRM),
-    "evidence": (home_words.CHANNEL_EVIDENCE, home_words.EVIDENCE),
-}
-"""The settings that are one of several words, by their names in `ChannelSettings`."""
+_CHOICES = (
+    ChannelChoice("follow", home_words.CHANNEL_FOLLOW, home_words.FOLLOW),
+    ChannelChoice("during_run", home_words.CHANNEL_DURING_RUN, home_words.DURING_RUN),
+)
+_CONFIRM = ChannelChoice("confirm", home_words.CHANNEL_CONFIRM, home_words.CONFIRM)
 _NUMBERS = {
     "turns": home_words.CHANNEL_TURNS,
     "cost": home_words.CHANNEL_COST,
@@ -114,7 +112,7 @@ def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
             form.view,
             await admin.channel(form.user, channel),
             home.config.is_tool,
-            home.config.models,
+            home.general,
             is_priced=home.config.is_priced,
             bot=app.identity.user,
         )
@@ -141,13 +139,18 @@ class Target(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class GeneralSettings:
-    """The settings that apply where a channel sets nothing."""
+    """The settings that apply where a channel sets nothing. `more` are the choices of features."""
 
     limits: Limits
     budgets: Budgets
     confirm: Confirm
     models: ModelChoices
-    evidence: EvidenceMode
+    more: Sequence[ChannelChoice] = ()
+
+    @property
+    def choices(self) -> list[ChannelChoice]:
+        """The settings that are one of several words."""
+        return [*_CHOICES, replace(_CONFIRM, usual=self.confirm), *self.more]
 
     @property
     def numbers(self) -> dict[str, float | None]:
@@ -178,7 +181,7 @@ def channel_form(
             ),
             field(_TOOLS, home_words.CHANNEL_TOOLS(), tools, hint=home_words.TOOLS_HINT()),
             field(_PEOPLE, home_words.CHANNEL_PEOPLE(), people_input(settings.people or ())),
-            *(_choice(name, settings, general) for name in _CHOICES),
+            *(_choice(choice, settings) for choice in general.choices),
             *model_field(
                 general.models,
                 settings.model,
@@ -222,7 +225,7 @@ def settings_of(
     view: Mapping[str, Any],
     before: ChannelSettings,
     is_tool: Callable[[str], bool],
-    models: ModelChoices,
+    general: GeneralSettings,
     *,
     is_priced: bool,
     bot: str,
@@ -252,14 +255,14 @@ def settings_of(
         "instructions": _typed(view, _INSTRUCTIONS),
         "tools": tuple(tools) or None,
         "people": tuple(people) or None,
-        **{name: _own(chosen(view, name)) for name in _CHOICES},
-        "model": chosen_model(view, models, before.model),
+        **{choice.name: _own(chosen(view, choice.name)) for choice in general.choices},
+        "model": chosen_model(view, general.models, before.model),
         **{name: _checkbox(name in checked, getattr(before, name)) for name in home_words.OTHERS},
         "limits": _limits(view, before.limits),
         "budgets": _budgets(view, before),
     }
     try:
-        wanted = ChannelSettings.model_validate(before.model_copy(update=values).model_dump())
+        wanted = type(before).model_validate(before.model_copy(update=values).model_dump())
     except ValidationError:
         raise MalformedPayload("settings that the form does not offer") from None
     unchanged = _hashes(wanted).items() & _target(view).shown.items()
@@ -321,15 +324,15 @@ def _typed(view: Mapping[str, Any], name: str) -> str:
     return str(element(view, name).get("value") or "").strip()
 
 
-def _choice(name: str, settings: ChannelSettings, general: GeneralSettings) -> Block:
-    """Return the choice of a setting; the option for the general setting names that."""
-    label, texts = _CHOICES[name]
-    options: dict[str, Block | str] = {value: text() for value, text in texts.items()}
-    if _EVERYWHERE in options:
-        usual = str(options[getattr(general, name)])
-        options[_EVERYWHERE] = words.LABELLED(label=str(options[_EVERYWHERE]), value=usual)
-    choice = choice_input(options, getattr(settings, name) or _EVERYWHERE)
-    return field(name, label(), choice, optional=False)
+def _choice(choice: ChannelChoice, settings: ChannelSettings) -> Block:
+    """Return the field of a choice; the option for the general setting names that."""
+    options: dict[str, Block | str] = {}
+    if choice.usual is not None:
+        usual = choice.options[choice.usual]()
+        options[_EVERYWHERE] = words.LABELLED(label=home_words.AS_ELSEWHERE(), value=usual)
+    options |= {value: text() for value, text in choice.options.items()}
+    element = choice_input(options, getattr(settings, choice.name) or _EVERYWHERE)
+    return field(choice.name, choice.label(), element, optional=False)
 
 
 def _number(name: str, value: float | None, usual: float | None) -> Block:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from bot.core.findings import Place
+from bot.library.tracing.findings import Place
 from bot.library.tracing.outputs import Cell, Output, ShownRow, ShownTable
 from bot.library.tracing.writing import NUMBERS_OF_THINGS, value_of
 from bot.text.translation import Text

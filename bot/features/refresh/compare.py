@@ -8,10 +8,10 @@ from typing import Any
 
 from babel import Locale
 
-from bot.core.findings import Finding, Place
 from bot.features.refresh.cells import Missing, cell_at
 from bot.features.refresh.refreshed import FigureChange
 from bot.features.refresh.repeat import NOT_STORED, Repetition
+from bot.library.tracing.findings import Finding, Place
 from bot.library.tracing.outputs import Cell
 
 _TABLES = Locale("en", "US")  # in which code writes the cells of an answer's table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.core.findings import Claim, Finding, Findings, Place, Verdict
+from bot.library.tracing.findings import Claim, Finding, Findings, Place, Verdict
 from bot.toolkit import Tool
 
 ToolOf = Callable[[str], Tool | None]

@@ -5,9 +5,11 @@ Field names and values are stored with outcomes: they are an interface.
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import override
 
 
 class Claim(StrEnum):
@@ -39,6 +41,25 @@ class Reason(StrEnum):
     OTHER_ROW = "other_row"  # the number occurs, but in no line of the row that it is told of
     OTHER_SOURCE = "other_source"  # the quote occurs, but not in the source that it is told of
     NOTHING_READ = "nothing_read"  # no tool returned anything, though there was something to read
+
+
+class Unreadable(StrEnum):
+    """Why a claim may have been read where code cannot see it."""
+
+    NOTHING = ""
+    IMAGES = "images"
+    HOSTED = "hosted"  # the model service searched or computed itself
+    HELPERS = "helpers"  # the report of a sub-agent that was not traced
+    ACCOUNTS = "accounts"  # an earlier answer read somebody's own account
+    CUT = "cut"  # the thread is too long to be kept or indexed whole
+    LONG = "very long outputs"  # an output is too long to be indexed whole
+    SLOW = "slow"  # indexing took too long
+    FAILED = "failed"  # indexing failed
+
+    @classmethod
+    @override
+    def _missing_(cls, value: object) -> Unreadable:
+        return cls.FAILED  # a reason of a newer release
 
 
 class Operation(StrEnum):
@@ -137,3 +158,88 @@ class Finding(BaseModel):
     reason: Reason | None = None
     reference: str = ""
     warned: bool = False
+
+
+class Findings(BaseModel):
+    """All that tracing an answer found, in the answer's order.
+
+    - `nothing_read`: no tool returned anything, so nothing was traced.
+    - `unreadable`: why a claim that was not found may still have been read. Then no claim is untraced:
+      those that were not found are `UNKNOWN`.
+    - `sent_back`: how many faults that code was sure of the model was told, once.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    items: tuple[Finding, ...] = ()
+    nothing_read: bool = False
+    unreadable: Unreadable = Unreadable.NOTHING
+    sent_back: int = 0
+
+    def of(self, *verdicts: Verdict) -> list[Finding]:
+        """Return the claims with one of these verdicts."""
+        return [finding for finding in self.items if finding.verdict in verdicts]
+
+    @property
+    def read(self) -> int:
+        """The number of claims that were read, near quotes included."""
+        return len(self.of(Verdict.READ, Verdict.NEAR_QUOTE))
+
+    @property
+    def worked_out(self) -> int:
+        return len(self.of(Verdict.WORKED_OUT))
+
+    @property
+    def untraced(self) -> int:
+        return len(self.of(Verdict.UNTRACED))
+
+
+FILLED_IN = "filled_in"
+
+
+def counted_as(finding: Finding) -> str:
+    """Return what a finding is counted as: "filled_in" for a reference, else its verdict."""
+    return FILLED_IN if finding.reference else finding.verdict.value
+
+
+class FigureCounts(BaseModel):
+    """How many figures, dates, ids and quotes of answers have which origin.
+
+    - `filled_in`: from references. `found`: typed, and found in what was read.
+    - `sent_back`: how many faults the model was told.
+
+    Addresses are the sources of an answer and count nowhere, nor does what may be where code cannot
+    search.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    filled_in: int = 0
+    found: int = 0
+    worked_out: int = 0
+    not_found: int = 0
+    sent_back: int = 0
+
+    @classmethod
+    def of(cls, findings: Findings) -> FigureCounts:
+        """Return the counts of one answer."""
+        items = [item for item in findings.items if item.kind is not Claim.ADDRESS]
+        names = [_COUNTS[counted_as(item)] for item in items if counted_as(item) in _COUNTS]
+        return cls(**Counter(names), sent_back=findings.sent_back)
+
+    def __add__(self, other: FigureCounts) -> FigureCounts:
+        return FigureCounts(**{name: value + getattr(other, name) for name, value in self})
+
+    @property
+    def total(self) -> int:
+        """The number of figures, without what was sent back."""
+        return self.filled_in + self.found + self.worked_out + self.not_found
+
+
+_COUNTS = {
+    FILLED_IN: "filled_in",
+    Verdict.READ: "found",
+    Verdict.NEAR_QUOTE: "found",
+    Verdict.WORKED_OUT: "worked_out",
+    Verdict.UNTRACED: "not_found",
+}

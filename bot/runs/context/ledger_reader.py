@@ -10,7 +10,7 @@ from bot.agent.calls.outputs import marked_text
 from bot.agent.prompts import THREAD_MESSAGES
 from bot.agent.window import text_of
 from bot.core.chain import CallRecord, Item, LedgerEntry
-from bot.core.findings import Unreadable
+from bot.library.tracing.findings import Unreadable
 from bot.library.tracing.outputs import Counts, Output, Source
 from bot.model.types import HOSTED_CALLS
 from bot.toolkit import Tool

@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap
 from bot.core.errors import CorruptValue
-from bot.core.findings import ConfiguredMode
 
 log = logging.getLogger(__name__)
 
@@ -42,9 +41,9 @@ class ChannelSettings(BaseModel):
     only tools available there (`*` matches any letters). `people` are ids of the only users who may
     ask. `limits` replaces single fields of `[limits]`; `budgets` limits the spending there per day
     and per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `model` is the
-    name of a model choice, "" for the configured model. `evidence` is the mode in which answers are
-    traced, None for that of `[evidence]`. `extra` holds values for your own tools,
-    such as a project or a region; they read it from `current_request().extra`.
+    name of a model choice, "" for the configured model. `extra` holds values for your own tools,
+    such as a project or a region; they read it from `current_request().extra`. The class of all
+    settings, `bot.settings.ChannelTable`, has those of rooms, too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -59,7 +58,6 @@ class ChannelSettings(BaseModel):
     during_run: DuringRun = "steer"
     confirm: Confirm | None = None
     model: str = ""
-    evidence: ConfiguredMode | None = None
     limits: Mapping[str, float | None] = {}
     budgets: Mapping[Literal["day", "month"], Cap] = {}
     extra: Mapping[str, str | int | float | bool] = {}
@@ -91,7 +89,7 @@ class ChannelSettings(BaseModel):
             for name in type(self).model_fields
             if getattr(wanted, name) != getattr(self, name)
         }
-        return ChannelSettings(**changed)
+        return type(self)(**changed)
 
     def changed_by(self, edits: ChannelSettings) -> ChannelSettings:
         """Return these settings with the fields that `edits` sets replaced."""
@@ -121,16 +119,18 @@ class Channels:
     """The settings of every channel; those of `default` apply where a channel sets nothing.
 
     Changes by admins apply in their own workspace only: a shared channel has the same id in each.
+    `kind` is the class of the settings that are stored.
     """
 
     configured: Mapping[str, ChannelSettings]
     edits: ChannelEdits
+    kind: type[ChannelSettings] = ChannelSettings
 
     async def of(self, team: str, channel: str) -> ChannelSettings:
         """Return the settings of `channel` in the workspace `team`. Raises StoreUnavailable."""
         settings = self._configured(channel)
         try:
-            edits = await self.edits.load(f"{team}:{channel}", ChannelSettings)
+            edits = await self.edits.load(f"{team}:{channel}", self.kind)
         except CorruptValue:
             log.exception("the settings that admins changed are lost", extra={"channel": channel})
             return settings
@@ -158,6 +158,6 @@ class Channels:
         await self.edits.forget(f"{team}:{channel}")
 
     def _configured(self, channel: str) -> ChannelSettings:
-        default = self.configured.get(DEFAULT, ChannelSettings())
+        default = self.configured.get(DEFAULT, self.kind())
         own = self.configured.get(channel)
         return default.changed_by(own) if own else default

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from bot.core.answers import (
     RESPONSE_TYPES,
@@ -20,13 +19,9 @@ from bot.core.answers import (
     Table,
     ThreadSummary,
 )
-from bot.core.findings import Finding, Place, Verdict
-from bot.core.outcome import Outcome
-from bot.text.translation import Text
+from bot.core.outcome import Outcome, SourcePlace
 
 _MOST_WORDS = 25
-_PAGE, _ROW = Text("page {number}"), Text("row {number}")
-_FOUND = (Verdict.READ, Verdict.NEAR_QUOTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,47 +40,15 @@ class PlacedSource:
 
 
 def placed(sources: Sequence[Source], outcome: Outcome) -> list[PlacedSource]:
-    """Return the sources of a result with the places that tracing it found, if readers are told."""
-    findings = outcome.traced.items if outcome.traced and outcome.traced_shown else ()
-    return [_placed(number, source, findings) for number, source in enumerate(sources)]
+    """Return the sources of a result with the places in them that readers are told."""
+    return [
+        _placed(source, outcome.trust.places.get(number)) for number, source in enumerate(sources)
+    ]
 
 
-def _placed(number: int, source: Source, findings: Sequence[Finding]) -> PlacedSource:
-    place = _place(number, source, findings)
-    url, where = source.url, ""
-    if place and place.page:
-        where = _PAGE(number=place.page)
-    elif place and place.row:
-        where = _ROW(number=place.row)
-    if place and place.page and url and urlsplit(url).path.lower().endswith(".pdf"):
-        url = f"{url.partition('#')[0]}#page={place.page}"
-    elif place and place.link:
-        url = place.link
-    return PlacedSource(source.title, url, where, source.supports, _shortened(source.quote or ""))
-
-
-def _place(number: int, source: Source, findings: Sequence[Finding]) -> Place | None:
-    """Return the place of a source's quote, or else the only place that claims have in it."""
-    own = f"sources.{number}.quote"
-    for finding in findings:
-        if finding.field == own and finding.verdict in _FOUND and finding.places:
-            return finding.places[0]
-    if source.quote:  # what was found for other claims may be elsewhere
-        return None
-    places = {
-        (place.call_id, place.line): place
-        for finding in findings
-        if finding.verdict in _FOUND
-        for place in finding.places[:1]
-        if _is_in(place, source)
-    }
-    return next(iter(places.values())) if len(places) == 1 else None
-
-
-def _is_in(place: Place, source: Source) -> bool:
-    if source.url and source.url in (place.url, place.link):
-        return True
-    return bool(place.source) and place.source == source.title
+def _placed(source: Source, place: SourcePlace | None) -> PlacedSource:
+    url, name = (place.url or source.url, place.name) if place else (source.url, "")
+    return PlacedSource(source.title, url, name, source.supports, _shortened(source.quote or ""))
 
 
 def _shortened(quote: str) -> str:

@@ -6,7 +6,7 @@ The buttons that a feature puts under answers are `AnswerButton` in `bot.slack.u
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Container, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -34,12 +34,30 @@ class HomeViewer:
     may_ask: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ChannelChoice:
+    """A choice in the form in which admins set how the bot behaves in a channel.
+
+    - `name`: the field of the settings that it sets.
+    - `options`: what may be chosen. `usual`: what applies where a channel sets nothing, which can
+      then be chosen, too; None if each channel has a value of its own.
+    """
+
+    name: str
+    label: Text
+    options: Mapping[str, Text]
+    usual: str | None = None
+
+
 class SlackPart:
     """What a feature adds to one workspace. Override what is needed: every method does nothing.
 
     A part that cannot be made or registered is left out. What another method raises is logged, and
     what it would have done is missing; nothing else fails with it.
+    `channel_choices` are choices in the form of a channel's settings.
     """
+
+    channel_choices: Sequence[ChannelChoice] = ()
 
     def register(self, app: SlackApp) -> None:
         """Listen to the buttons, forms and events of the feature."""

@@ -17,10 +17,10 @@ from bot.agent.prompts import request_message
 from bot.app.tool_loading import catalogue
 from bot.core.answers import Answer, Source
 from bot.core.chain import CallRecord, Item, LedgerEntry, SavedArtifact
-from bot.core.findings import Finding, Verdict
 from bot.core.request import FileRef, Request
 from bot.features.evidence.check import RunEvidence
 from bot.features.evidence.filling import References
+from bot.library.tracing.findings import Finding, Verdict
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.toolkit import Tool
 from tests.evidence.unseen.labelled import Entry, Labelled, right, wrong

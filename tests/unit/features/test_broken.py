@@ -22,11 +22,10 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, finish
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features import Feature
 from bot.runs import runner
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 from bot.runs.watching import Listener, ModelCalled
-from bot.settings import Settings
+from bot.settings import ChannelTable, Settings
 from bot.slack.intake import slack_app
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
@@ -314,7 +313,7 @@ async def test_no_call_is_made_without_the_hook_of_a_part_that_cannot_be_made(
 
     async with bot_with(stores, Script([])) as place:
         deps = replace(place.runner.deps, parts=(cannot_be_made,))
-        run = Run.of_job(deps, asked(), ChannelSettings(), "run_1")
+        run = Run.of_job(deps, asked(), ChannelTable(), "run_1")
         with pytest.raises(Bug):
             await run.loop_deps()
 

@@ -9,9 +9,9 @@ import pytest
 
 from bot.cli.operator import usage_lines
 from bot.core import failpoints
-from bot.core.findings import FigureCounts
 from bot.dev.model import Script, finish
 from bot.features.evidence.figures import FigureStore, FindingsMetric
+from bot.library.tracing.findings import FigureCounts
 from bot.settings import Settings
 from bot.store import Stores
 from bot.telemetry.metrics import Metrics

@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.core.findings import Findings
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.features.refresh import words as said
 from bot.features.refresh.feature import REFRESH_ANSWER
 from bot.features.refresh.listeners import RefreshListeners
 from bot.features.refresh.message import KEEP, POST, START, refresh_part
 from bot.features.refresh.refreshed import FigureChange, Refreshed
+from bot.library.tracing.findings import Findings
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.sql_databases import DatabaseConfig

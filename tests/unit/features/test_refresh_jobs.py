@@ -17,7 +17,6 @@ from pydantic import SecretStr
 
 from bot.core.budgets import Pause
 from bot.core.chain import CallRecord, LedgerEntry
-from bot.core.findings import Claim, Finding, Findings, Place, Verdict
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Job, Request
@@ -29,9 +28,11 @@ from bot.features.refresh.refreshable import is_refreshable
 from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.features.refresh.repeat import recorded
 from bot.features.refresh.store import RefreshStore
+from bot.library.tracing.findings import Claim, Finding, Findings, Place, Verdict
 from bot.library.tracing.outputs import Cell, Output, ShownTable
 from bot.runs.policy.channels import ChannelSettings
 from bot.services.sql_databases import DatabaseConfig
+from bot.settings import ChannelTable
 from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
@@ -319,7 +320,7 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
             deps=replace(deps, frontend=replace(deps.frontend, may_ask=may_not))
         )
         assert refused.problem == jobs.NOT_ALLOWED()
-        only_files = ChannelSettings(tools=("files",))
+        only_files = ChannelTable(tools=("files",))
         await deps.channels.change(at.request.team, at.request.channel, only_files)
         limited = await at.refresh()
         assert limited.figures[0].why == "query database is not available here any more"

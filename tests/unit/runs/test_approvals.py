@@ -18,11 +18,10 @@ from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.dev.model import Reply, Script, calls, finish
 from bot.runs.policy.access import Policy
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.engine import Engine, EngineOptions, open_engine
 from bot.runs.queue.requests import Requests
-from bot.settings import ModelSettings
+from bot.settings import ChannelTable, ModelSettings
 from bot.store import Refusal, Stores
 from bot.toolkit import Changes, tool
 from tests.support.redis import asked, decided
@@ -291,7 +290,7 @@ async def test_nobody_decides_in_time(stores: Stores, redis_url: str) -> None:
 async def test_the_person_writes_instead(stores: Stores, redis_url: str, during_run: Any) -> None:
     """D6: the question is answered for them; their message is taken into the run, or comes next."""
     started = int(time.time())
-    here = {"C1": ChannelSettings(during_run=during_run)}
+    here = {"C1": ChannelTable(during_run=during_run)}
     async with working(stores, redis_url, script(LAUNCH), channels=here) as place:
         await place.ask()
         question = await place.question()
@@ -398,7 +397,7 @@ MODES = {
 async def test_the_mode_says_what_is_asked_about(stores: Stores, mode: Any, channel: bool) -> None:
     """D6: for the deployment, and for one channel."""
     access = Policy() if channel else Policy(confirm=mode)
-    here = {"C1": ChannelSettings(confirm=mode if channel else None)}
+    here = {"C1": ChannelTable(confirm=mode if channel else None)}
     pairs = (("note", {"text": "B"}), LAUNCH)
     async with bot_with(
         stores, script(*pairs), launch.tool, note.tool, access=access, channels=here

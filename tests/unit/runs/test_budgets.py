@@ -18,9 +18,9 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, fi
 from bot.model import Price
 from bot.runs.policy.budget_words import paused
 from bot.runs.policy.budgets import BudgetPolicy, Budgets
-from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.runs.policy.channels import Channels
 from bot.runs.queue.requeue import Held
-from bot.settings import ModelSettings
+from bot.settings import ChannelTable, ModelSettings
 from bot.store import Stores
 from bot.text.translation import reader
 from tests.support.redis import asked
@@ -145,7 +145,7 @@ async def test_a_channel_may_have_a_budget_of_its_own(stores: Stores, period: st
     for everywhere, own in ((large, TINY), (TINY, large)):
         budgets = Budgets(**{f"channel_{period}": everywhere})
         name = f"C{own.tokens}"
-        rules = {name: ChannelSettings(budgets={period: own})}
+        rules = {name: ChannelTable(budgets={period: own})}
         script = Script([finish(answer())] * 4)
         async with bot_with(stores, script, budgets=budgets, channels=rules) as bot:
             here = [await bot.ask("1?", channel=name), await bot.ask("2?", channel=name)]

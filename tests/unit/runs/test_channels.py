@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from bot.core.outcome import StopReason
 from bot.dev.model import Script, call, finish
-from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.runs.policy.channels import Channels
+from bot.settings import ChannelTable
 from bot.store import Stores
 from bot.toolkit import current_request, tool
 from tests.support.runs import answer, bot_with
@@ -18,7 +19,7 @@ ADD = call("calculate", {"expression": "1+1"})
 
 async def test_the_model_is_told_what_an_admin_wrote_for_the_channel(stores: Stores) -> None:
     """The bot's own instructions stand before them, so that the service's cache holds."""
-    rules = {CHANNEL: ChannelSettings(instructions="Answer in Latin.")}
+    rules = {CHANNEL: ChannelTable(instructions="Answer in Latin.")}
     async with bot_with(stores, Script([finish(answer())]), channels=rules) as bot:
         await bot.ask("Hello?")
     told = bot.api.requests[0].body["instructions"]
@@ -28,7 +29,7 @@ async def test_the_model_is_told_what_an_admin_wrote_for_the_channel(stores: Sto
 
 async def test_only_the_tools_of_the_channel_exist_there(stores: Stores) -> None:
     """By name, by group, by pattern; a call of another is refused by code, not by the model."""
-    rules = {CHANNEL: ChannelSettings(tools=("time", "read_*"))}
+    rules = {CHANNEL: ChannelTable(tools=("time", "read_*"))}
     script = Script([ADD, finish(answer())])
     async with bot_with(stores, script, channels=rules) as bot:
         await bot.ask("1+1?")
@@ -38,7 +39,7 @@ async def test_only_the_tools_of_the_channel_exist_there(stores: Stores) -> None
 
 async def test_limits_of_the_channel_replace_single_ones(stores: Stores) -> None:
     """G1: settable per channel; what is not named stays as everywhere."""
-    rules = {CHANNEL: ChannelSettings(limits={"turns": 2})}
+    rules = {CHANNEL: ChannelTable(limits={"turns": 2})}
     script = Script([ADD, finish(answer())])
     async with bot_with(stores, script, channels=rules) as bot:
         outcome = await bot.ask("1+1?")
@@ -47,9 +48,9 @@ async def test_limits_of_the_channel_replace_single_ones(stores: Stores) -> None
 
 
 async def test_what_an_admin_changes_counts_at_once_and_field_by_field(stores: Stores) -> None:
-    configured = {CHANNEL: ChannelSettings(instructions="Be brief.", follow="never")}
-    channels = Channels(configured, stores.channels)
-    await stores.channels.save(f"T1:{CHANNEL}", ChannelSettings(follow="always"))
+    configured = {CHANNEL: ChannelTable(instructions="Be brief.", follow="never")}
+    channels = Channels(configured, stores.channels, ChannelTable)
+    await stores.channels.save(f"T1:{CHANNEL}", ChannelTable(follow="always"))
     here = await channels.of("T1", CHANNEL)
     assert (here.instructions, here.follow) == ("Be brief.", "always")
     await stores.channels.forget(f"T1:{CHANNEL}")
@@ -58,7 +59,7 @@ async def test_what_an_admin_changes_counts_at_once_and_field_by_field(stores: S
 
 async def test_damaged_changes_are_set_aside(stores: Stores) -> None:
     """Reliability 8: the channel goes on as configured."""
-    channels = Channels({CHANNEL: ChannelSettings(follow="never")}, stores.channels)
+    channels = Channels({CHANNEL: ChannelTable(follow="never")}, stores.channels)
     await stores.redis.call("SET", stores.redis.key("channel-edits", "T1", CHANNEL), "{")
     assert (await channels.of("T1", CHANNEL)).follow == "never"
     kept = await stores.redis.call("EXISTS", stores.redis.key("channel-edits", "T1", CHANNEL))
@@ -68,7 +69,7 @@ async def test_damaged_changes_are_set_aside(stores: Stores) -> None:
 def test_a_limit_that_does_not_exist_is_refused() -> None:
     """A slip in bot.toml is one line that names it."""
     with pytest.raises(ValidationError, match="turn_count"):
-        ChannelSettings(limits={"turn_count": 3})
+        ChannelTable(limits={"turn_count": 3})
 
 
 async def test_own_tools_know_what_is_configured_for_the_channel(stores: Stores) -> None:
@@ -79,7 +80,7 @@ async def test_own_tools_know_what_is_configured_for_the_channel(stores: Stores)
         "Says."
         return f"project {dict(current_request().extra)}"
 
-    rules = {CHANNEL: ChannelSettings(extra={"project": "apollo"})}
+    rules = {CHANNEL: ChannelTable(extra={"project": "apollo"})}
     script = Script([call("project", {}), finish(answer())])
     async with bot_with(stores, script, project.tool, channels=rules) as bot:
         await bot.ask("Which project?")

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from bot.agent.prompts import request_message, thread_messages
 from bot.core.chain import CallRecord, Item, LedgerEntry, ReportCheck
-from bot.core.findings import Unreadable
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.model.script import Respond
+from bot.library.tracing.findings import Unreadable
 from bot.library.tracing.outputs import Counts
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.store import Stores

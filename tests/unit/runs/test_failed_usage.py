@@ -13,8 +13,8 @@ from bot.dev.model import Script
 from bot.model import whole_response
 from bot.model.decoding import read_response
 from bot.model.types import ModelRequest, Progress
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run import Run
+from bot.settings import ChannelTable
 from bot.store import Stores
 from bot.telemetry.metrics import Metrics
 from tests.support.redis import asked
@@ -46,7 +46,7 @@ async def charged(stores: Stores, metrics: Metrics, body: dict[str, Any]) -> int
     item = {"role": "user", "content": "x" * 1_500}
     async with bot_with(stores, Script([])) as bot:
         deps = replace(bot.runner.deps, observers=(metrics,))
-        spending = Run.of_job(deps, request, ChannelSettings(), "run_1").spending
+        spending = Run.of_job(deps, request, ChannelTable(), "run_1").spending
         with pytest.raises(ModelError):
             await whole_response(spending.model(Failing(body)), ModelRequest("m", "", (item,), ()))
         today, _ = await deps.budgets.of_person(request.team, request.user)

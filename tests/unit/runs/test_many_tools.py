@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.agent.limits import Limits
 from bot.dev.model import Script, call, calls, finish
-from bot.runs.policy.channels import ChannelSettings
+from bot.settings import ChannelTable
 from bot.store import Stores
 from bot.toolkit import Changes, Tool, tool
 from tests.support.runs import answer, bot_with
@@ -64,7 +64,7 @@ async def test_what_a_channel_or_a_dry_run_leaves_out_is_left_out_of_calls(store
     script = Script(
         [calls(("draw_change", {"what": "a"}), ("find_issues", {"words": "b"})), finish(answer())]
     )
-    rules = {"channels": {"C1": ChannelSettings(tools=("draw_*",))}}
+    rules = {"channels": {"C1": ChannelTable(tools=("draw_*",))}}
     async with bot_with(stores, script, draw_change.tool, *TOOLS, dry_run=True, **rules) as bot:
         outcome = await bot.ask("Change it, and find it!")
     assert [each.split(":")[0] for each in bot.outputs()] == [
@@ -77,7 +77,7 @@ async def test_what_a_channel_or_a_dry_run_leaves_out_is_left_out_of_calls(store
 
 async def test_a_channel_with_few_tools_has_them_listed(stores: Stores) -> None:
     """D1: what counts is what there is in that channel; nothing is named that it may not use."""
-    rules = {"C1": ChannelSettings(tools=("find_[im]*",))}
+    rules = {"C1": ChannelTable(tools=("find_[im]*",))}
     script = Script([finish(answer())])
     settings = {"channels": rules, "limits": Limits(listed_tools=3)}
     async with bot_with(stores, script, *TOOLS, **settings) as bot:

@@ -18,9 +18,8 @@ from bot.dev.workspace import ADA, BEN
 from bot.features.home.view import CHANNEL, SETTINGS
 from bot.model import ModelChoice, Price, PriceList
 from bot.runs.policy.budgets import Budgets
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import PreferenceBook, Preferences
-from bot.settings import ModelSettings
+from bot.settings import ChannelTable, ModelSettings
 from bot.store import Stores
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked
@@ -61,7 +60,7 @@ async def test_a_person_comes_before_the_channel_and_go_deeper_before_both(
     stores: Stores, person: str, channel: str, again: RepeatReason | None, asks: tuple[str, str]
 ) -> None:
     """The answer names the model that it is from."""
-    settings = {"C1": ChannelSettings(model=channel)} if channel else {}
+    settings = {"C1": ChannelTable(model=channel)} if channel else {}
     async with bot_with(
         stores, Script([finish(answer())]), model=CHOICES, channels=settings, limits={"deeper": 0}
     ) as bot:

@@ -15,11 +15,11 @@ from typing_extensions import override
 from bot.agent.events import ResultDelta
 from bot.agent.hooks.chain import FilledIn, HookChain, Hooks
 from bot.core import failpoints
-from bot.core.findings import Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.model.script import Respond
 from bot.features.evidence.filling import References
+from bot.library.tracing.findings import Verdict
 from bot.runs.results.trust import evidence_line
 from bot.store import Stores
 from bot.toolkit import Changes, Tool, tool

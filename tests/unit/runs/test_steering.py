@@ -10,11 +10,10 @@ import pytest
 from bot.agent.events import MessagesJoined
 from bot.core.request import Entry, RepeatReason, Request
 from bot.dev.model import ModelRequest, Reply, call, finish, held
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.runs.queue.steering import MOST_CHARACTERS
-from bot.settings import ModelSettings
+from bot.settings import ChannelTable, ModelSettings
 from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
@@ -134,7 +133,7 @@ async def test_which_runs_take_more_in(stores: Stores, entry: str, takes: bool) 
 async def test_where_messages_are_to_queue_each_is_answered_by_itself(stores: Stores) -> None:
     """The setting, for all channels that do not say otherwise."""
     model = Meanwhile(at_1=lambda: said(stores, "And b?"))
-    rules = {"default": ChannelSettings(during_run="queue"), "C2": ChannelSettings()}
+    rules = {"default": ChannelTable(during_run="queue"), "C2": ChannelTable()}
     async with bot_with(stores, model, channels=rules) as bot:
         await bot.ask("And a?")
     assert heard(bot) == ["And a?"]

@@ -16,9 +16,9 @@ from bot.cli.console import as_text
 from bot.cli.terminal_run import ask_once
 from bot.core import failpoints
 from bot.core.audit_kinds import AuditKind
-from bot.core.findings import Findings, Verdict
 from bot.core.outcome import Outcome
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, ScriptBook, call, finish
+from bot.library.tracing.findings import Findings, Verdict
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, tool

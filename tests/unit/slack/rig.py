@@ -22,10 +22,9 @@ from bot.features import Feature
 from bot.model import ModelChoices
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetUse
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
-from bot.settings import Settings
+from bot.settings import ChannelTable, Settings
 from bot.slack.edge.client import Clients, Identity, identify, slack_clients
 from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.tasks import Background, EventRetries
@@ -163,7 +162,7 @@ class Rig:
 async def wired(
     ws: Workspace,
     policy: Policy | None = None,
-    settings: Mapping[str, ChannelSettings] | None = None,
+    settings: Mapping[str, ChannelTable] | None = None,
     features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[Rig]:
     """The rig, on a database of its own on the server of the fixture `redis_url`."""
@@ -192,7 +191,7 @@ async def wired(
 async def listening(
     ws: Workspace,
     policy: Policy | None = None,
-    settings: Mapping[str, ChannelSettings] | None = None,
+    settings: Mapping[str, ChannelTable] | None = None,
     features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[Rig]:
     """The rig, connected over Socket Mode."""

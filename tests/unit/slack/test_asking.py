@@ -8,13 +8,14 @@ import pytest
 
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap, Pause
-from bot.core.findings import EvidenceMode
 from bot.core.outcome import RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.schedule import MOST, Schedule
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.features.accounts.slack.messages import code_modal, link_modal, paste_modal
+from bot.features.evidence.settings import EvidenceMode
+from bot.features.evidence.words import CHANNEL_EVIDENCE, MODES
 from bot.features.feedback.comment_form import comment_form
 from bot.features.feedback.instructions_form import Draft, instructions_form
 from bot.features.home.settings_forms import (
@@ -39,8 +40,9 @@ from bot.features.shortcuts.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.policy.budgets import Budgets
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
+from bot.settings import ChannelTable
+from bot.slack.intake.slack_part import ChannelChoice
 from bot.slack.ui import buttons, words
 from bot.slack.ui.outcome import render
 from bot.text.translation import reader
@@ -282,7 +284,7 @@ async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):
 
 
 async def test_a_guest_who_may_ask_in_one_channel_is_told_no_for_the_others(ws):
-    async with listening(ws, settings={GENERAL: ChannelSettings(allow_guests=True)}) as rig:
+    async with listening(ws, settings={GENERAL: ChannelTable(allow_guests=True)}) as rig:
         await ws.shortcut(GUS, forms.ASK_ANYWHERE)
         view = await opened(rig, GUS)
         answered = await ws.submit(GUS, view["id"], modal_values("hi", "me"))
@@ -550,12 +552,12 @@ async def test_the_home_tab_is_one_that_slack_takes(locale):
             channel_form(
                 "C1",
                 "#" + "x" * 80,
-                ChannelSettings(model=named[3].name),
-                GeneralSettings(Limits(), caps, "never", models, "mark"),
+                ChannelTable(model=named[3].name),
+                GeneralSettings(Limits(), caps, "never", models),
             ),
             "modal",
         )
-        every = ChannelSettings(
+        every = ChannelTable(
             instructions="x" * 3_000,
             tools=("data", "read_*"),
             people=("U1",),
@@ -563,8 +565,9 @@ async def test_the_home_tab_is_one_that_slack_takes(locale):
             follow="never",
             limits={"turns": 5, "cost": 0.5},
         )
-        for evidence in get_args(EvidenceMode):
-            general = GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, evidence)
+        for mode in get_args(EvidenceMode):
+            evidence = ChannelChoice("evidence", CHANNEL_EVIDENCE, MODES, mode)
+            general = GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, [evidence])
             accept_view(channel_form("C1", "#general", every, general), "modal")
         accept_view(reset_done("#" + "x" * 80), "modal")
         assert 1 <= len(suggested_prompts()) <= 4

@@ -5,16 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from bot.core.answers import Source
-from bot.core.findings import (
-    Claim,
-    Finding,
-    Findings,
-    Operation,
-    Place,
-    Reason,
-    Unreadable,
-    Verdict,
-)
 from bot.features.evidence import words as evidence_words
 from bot.features.evidence.feature import SHOW_EVIDENCE
 from bot.features.evidence.modal import (
@@ -23,6 +13,17 @@ from bot.features.evidence.modal import (
     ShownClaim,
     ShownPlace,
     evidence_modal,
+)
+from bot.features.evidence.run_part import with_findings
+from bot.library.tracing.findings import (
+    Claim,
+    Finding,
+    Findings,
+    Operation,
+    Place,
+    Reason,
+    Unreadable,
+    Verdict,
 )
 from bot.runs.results.result_markdown import result_text
 from bot.slack.ui.links import LinkGate
@@ -68,7 +69,7 @@ def labels(part: Any) -> list[str]:
 def test_an_answer_says_where_its_figures_come_from_and_offers_the_evidence() -> None:
     """23.3: one line, and a warning below it, in which the model's text notifies nobody and links
     nowhere."""
-    rendered = render(outcome(traced=TRACED, traced_shown=True), REQUEST, [SHOW_EVIDENCE])
+    rendered = render(with_findings(outcome(), TRACED, is_shown=True), REQUEST, [SHOW_EVIDENCE])
     accept_all(rendered)
     text = shown_text(rendered)
     assert f"{LINE}\n:warning: This quote is in no source that I read: " in text
@@ -82,7 +83,8 @@ def test_nothing_is_shown_of_what_is_only_measured_or_was_never_traced() -> None
     """23.2: in the mode "measure", under old answers, and where there is nothing to trace."""
     plain = render(outcome(), REQUEST)
     for traced, is_shown in ((TRACED, False), (Findings(), True)):
-        rendered = render(outcome(traced=traced, traced_shown=is_shown), REQUEST, [SHOW_EVIDENCE])
+        traced_outcome = with_findings(outcome(), traced, is_shown=is_shown)
+        rendered = render(traced_outcome, REQUEST, [SHOW_EVIDENCE])
         assert shown_text(rendered) == shown_text(plain)
         assert evidence_words.SHOW() not in labels(rendered.parts[-1])
 
@@ -90,10 +92,9 @@ def test_nothing_is_shown_of_what_is_only_measured_or_was_never_traced() -> None
 def test_every_kind_of_answer_and_a_shared_one_has_the_line() -> None:
     """23.3: a result of a schema and a private answer that is shared say it too; the shared one has no
     button, because its evidence belongs to one person."""
-    changes: dict[str, Any] = {"traced": TRACED, "traced_shown": True}
-    data = outcome({"total": 5}, response_type="GivenResult", **changes)
-    shared = render_shared(outcome(answer(), **changes), REQUEST)
-    for rendered in (render(data, REQUEST), shared):
+    data = outcome({"total": 5}, response_type="GivenResult")
+    shared = render_shared(with_findings(outcome(answer()), TRACED, is_shown=True), REQUEST)
+    for rendered in (render(with_findings(data, TRACED, is_shown=True), REQUEST), shared):
         accept_all(rendered)
         assert LINE in shown_text(rendered)
     assert labels(shared.parts[-1]) == []
@@ -106,7 +107,7 @@ def sourced(quote: str | None, *found: Finding, url: str | None = PAGE, shown: b
     links = frozenset(
         {PAGE, "https://page.example/a.pdf"} | {p.link for f in found for p in f.places}
     )
-    given = outcome(result, traced=Findings(items=found), traced_shown=shown, links=links)
+    given = with_findings(outcome(result, links=links), Findings(items=found), is_shown=shown)
     rendered = render(given, REQUEST)
     accept_all(rendered)
     [line] = [each for each in shown_text(rendered).split("\n") if each.startswith("1. ")]

@@ -21,8 +21,8 @@ from bot.features.shortcuts.forms import ASK_ABOUT
 from bot.mcp import McpServer, ServerStatus
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
+from bot.settings import ChannelTable
 from bot.store import Position, open_stores
 from bot.text.translation import reader
 from bot.toolkit import Memory, MemoryScope
@@ -119,10 +119,10 @@ async def test_a_form_that_was_open_takes_nothing_back(redis_url: str) -> None:
     async with deployed(answers(0), redis_url) as bot, open_stores(redis_url) as stores:
         view = await form(bot)
         name = f"{bot.ws.team_id}:{GENERAL}"
-        await stores.channels.save(name, ChannelSettings(instructions="Use the new price list."))
+        await stores.channels.save(name, ChannelTable(instructions="Use the new price list."))
         await asyncio.sleep(1.1)  # a process may take settings of a second ago for new
         assert await bot.ws.submit(ADA, view["id"], {"turns": {"turns": "9"}}) == {}
-        kept = await stores.channels.load(name, ChannelSettings)
+        kept = await stores.channels.load(name, ChannelTable)
         assert kept
         assert kept.instructions == "Use the new price list."
         assert kept.limits == {"turns": 9}

@@ -8,7 +8,7 @@ from bot.agent.prompts import request_message
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
 from bot.runs.policy.access import Policy
-from bot.runs.policy.channels import ChannelSettings
+from bot.settings import ChannelTable
 from bot.slack.ui import words
 from tests.unit.slack.rig import Rig, listening
 
@@ -246,7 +246,7 @@ async def test_a_setting_lets_guests_in(ws):
 
 async def test_a_channel_may_have_rules_of_its_own(ws):
     """Guests in one channel only; in another only those who are listed (reliability 9)."""
-    rules = {GENERAL: ChannelSettings(allow_guests=True), PARTNERS: ChannelSettings(people=(BEN,))}
+    rules = {GENERAL: ChannelTable(allow_guests=True), PARTNERS: ChannelTable(people=(BEN,))}
     async with listening(ws, settings=rules) as rig:
         await rig.ws.say(ADA, PARTNERS, rig.mention("not listed"))
         await rig.ws.say(GUS, GENERAL, rig.mention("hi"))
@@ -261,7 +261,7 @@ async def test_a_channel_may_have_rules_of_its_own(ws):
 @pytest.mark.parametrize(("follow", "taken"), [("always", 3), ("never", 1)])
 async def test_which_replies_are_for_the_bot_is_set_for_a_channel(ws, follow, taken):
     """Everything said in its threads, or only what mentions it."""
-    async with listening(ws, settings={GENERAL: ChannelSettings(follow=follow)}) as rig:
+    async with listening(ws, settings={GENERAL: ChannelTable(follow=follow)}) as rig:
         root = await rig.ws.say(ADA, GENERAL, rig.mention("start"))
         await asked(rig)
         await rig.ws.say(BEN, GENERAL, "I join", thread_ts=root["ts"])

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.core.findings import (
+from bot.core.outcome import Outcome, RunStatus, StopReason, Totals, Trust
+from bot.features.evidence.run_part import with_findings
+from bot.features.evidence.trust import evidence_line
+from bot.library.tracing.findings import (
     Claim,
     FigureCounts,
     Finding,
@@ -16,8 +19,7 @@ from bot.core.findings import (
     Unreadable,
     Verdict,
 )
-from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
-from bot.runs.results.trust import Trust, evidence_line, trust_in
+from bot.runs.results.trust import trust_in
 from bot.text.translation import reader
 
 QUERY = Place(call_id="c1", tool="query_table", row="North", column="revenue", text="1234")
@@ -54,6 +56,7 @@ def found(*items: Finding, **more: Any) -> Findings:
 
 
 SIX = [filled(str(number)) for number in range(100, 106)]
+SOURCE = {"title": "a", "url": None, "supports": "", "quote": None}
 ADDRESS = claim("https://a.example", Verdict.READ, QUERY, kind=Claim.ADDRESS)
 IMAGES = Unreadable.IMAGES
 
@@ -100,7 +103,7 @@ def test_the_line_says_where_figures_come_from(findings: Findings, line: str) ->
     assert evidence_line(findings) == line
 
 
-def outcome(findings: Findings | None = None, **more: Any) -> Outcome:
+def outcome(findings: Findings | None = None, *, shown: bool = True, **more: Any) -> Outcome:
     result = {"summary": "It is so.", "sources": [], "gaps": [], "confidence": "high"}
     result |= {name: more.pop(name) for name in ("sources", "gaps", "confidence") if name in more}
     known = {
@@ -108,11 +111,9 @@ def outcome(findings: Findings | None = None, **more: Any) -> Outcome:
         "status": RunStatus.SUCCESS,
         "stop_reason": StopReason.COMPLETED,
         "result": result,
-        "traced": findings,
-        "traced_shown": True,
         "totals": Totals(tool_calls=1),
     }
-    return Outcome.model_validate(known | more)
+    return with_findings(Outcome.model_validate(known | more), findings, is_shown=shown)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_readers_are_warned_only_of_what_is_surely_wrong(
 ) -> None:
     """23.3: a plain sentence for each kind, with at most three named; nothing of what was only not
     found."""
-    assert trust_in(outcome(findings)) == Trust("", tuple(sentences))
+    assert trust_in(outcome(findings)) == Trust(warnings=tuple(sentences))
 
 
 def test_a_warning_is_short_and_names_no_row_of_a_personal_account() -> None:
@@ -167,7 +168,7 @@ def test_nothing_is_said_under_the_confirmation_of_a_change() -> None:
     time = read("9:00")
     assert trust_in(outcome(found(time), changed=True)) == Trust()
     assert trust_in(outcome(found(filled("1,234")), changed=True)).line
-    assert trust_in(outcome(found(time), changed=True, sources=[{"title": "a"}])).line
+    assert trust_in(outcome(found(time), changed=True, sources=[SOURCE])).line
 
 
 UNSURE = "I am not sure of this: please check it before you rely on it."
@@ -194,7 +195,7 @@ WARNED = missing("INV-2291", kind=Claim.ID, warned=True)
         (outcome(found(WARNED), confidence="medium"), ""),
         (outcome(found(WARNED), confidence="low"), UNSURE),
         # Readers are told nothing of what is only measured; a stored outcome may have no findings.
-        (outcome(found(*SIX, WARNED), traced_shown=False, confidence="low"), UNSURE),
+        (outcome(found(*SIX, WARNED), shown=False, confidence="low"), UNSURE),
         (outcome(None, confidence="low"), UNSURE),
         (outcome(found(*SIX), response_type="GivenResult", confidence="low"), FILLED),
         (outcome(found(*SIX), result=None), ""),
@@ -207,8 +208,8 @@ def test_one_place_says_how_far_to_trust_an_answer(given: Outcome, line: str) ->
 
 def test_the_line_is_in_the_language_of_the_reader() -> None:
     """U9: the whole of it."""
-    given = outcome(found(*SIX, read("7")), confidence="low")
     with reader("de-DE"):
+        given = outcome(found(*SIX, read("7")), confidence="low")
         assert trust_in(given).line.startswith(
             "7 Zahlen: 6 aus Ergebnissen eingesetzt, 1 in den Quellen gefunden. Ich bin mir nicht sicher"
         )
