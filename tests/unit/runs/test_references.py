@@ -19,8 +19,8 @@ from bot.core.outcome import Outcome, RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.model.script import Respond
 from bot.features.evidence.filling import References
+from bot.features.evidence.trust import evidence_line
 from bot.library.tracing.findings import Verdict
-from bot.runs.results.trust import evidence_line
 from bot.store import Stores
 from bot.toolkit import Changes, Tool, tool
 from bot.toolkit.catalogue import ACQUIRE
