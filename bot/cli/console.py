@@ -37,6 +37,7 @@ from bot.slack.ui.approval_kinds import WaitKind, deny
 from bot.testing.conversation import MemoryConversation
 from bot.text.counting import counted
 from bot.text.invisible_text import escaped, escaped_json, for_terminal
+from bot.text.translation import reader
 
 _EXIT = {
     RunStatus.SUCCESS: 0,
@@ -201,7 +202,8 @@ def as_text(outcome: Outcome) -> str:
     parts = [outcome.note] if outcome.note else []
     if outcome.result is not None:
         parts.append(result_text(outcome))
-        trust = trust_in(outcome)
+        with reader(outcome.locale):  # as what the run wrote
+            trust = trust_in(outcome)
         parts += filter(None, (trust.line, *trust.warnings))
     if outcome.found:
         parts.append("\n".join(f"- {step}" for step in outcome.found))
