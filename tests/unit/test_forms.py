@@ -17,7 +17,7 @@ from bot.features.server_questions.cards import (
     ANSWER_YES,
     DECLINE_INPUT,
     VISIT_PAGE,
-    Opened,
+    PressedCard,
     input_modal,
     input_part,
     pressed_answer,
@@ -75,7 +75,7 @@ def drawn(question: Question) -> dict[str, Any]:
     """The card and the modal of a question, which Slack must take."""
     asked = approval(question)
     check_blocks(input_part(ApprovalRecord(asked)).blocks)
-    opened = Opened(shown=Shown(id=asked.id, sha256="abc"), channel="D1", message="1.0", at="1.5")
+    opened = PressedCard(shown=Shown(id=asked.id, sha256="abc"), channel="D1", message="1.0", at="1.5")
     modal = input_modal(asked, opened)
     check_view(modal, "modal")
     return modal

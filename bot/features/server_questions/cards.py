@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import MalformedPayload
 from bot.features.server_questions import words as words
@@ -22,7 +20,7 @@ from bot.features.server_questions.forms import (
     FormField,
     Question,
 )
-from bot.slack.ui.approval import Shown, card_button, decided_line, plain
+from bot.slack.ui.approval import PressedCard, card_button, decided_line, plain
 from bot.slack.ui.blocks import Block, FormErrors, section, shortened, text_object, with_label
 from bot.slack.ui.parts import Part, context, local_time
 
@@ -50,17 +48,6 @@ _INPUTS = {
 }
 
 
-class Opened(BaseModel):
-    """The card from which a modal was opened, kept in the modal's metadata."""
-
-    model_config = ConfigDict(frozen=True)
-
-    shown: Shown
-    channel: str
-    message: str
-    at: str
-
-
 def input_part(record: ApprovalRecord) -> Part:
     """Return the card with the question, or with what became of it."""
     approval, decision, asked = record.approval, record.decision, question_of(record.approval)
@@ -78,7 +65,7 @@ def input_part(record: ApprovalRecord) -> Part:
     return Part(blocks, words.NOTIFY(server=server))
 
 
-def input_modal(approval: Approval, opened: Opened) -> Block:
+def input_modal(approval: Approval, opened: PressedCard) -> Block:
     """Return the modal in which the asker answers, or from which they go to the server's page."""
     asked = question_of(approval)
     if asked.url:
@@ -96,14 +83,6 @@ def input_modal(approval: Approval, opened: Opened) -> Block:
         "close": text_object(words.CLOSE()),
         "blocks": blocks,
     }
-
-
-def opened_by(view: Mapping[str, Any]) -> Opened:
-    """Return the card of a modal. Raises MalformedPayload for metadata of another origin."""
-    try:
-        return Opened.model_validate_json(view.get("private_metadata") or "")
-    except ValidationError:
-        raise MalformedPayload("a modal with metadata that is not ours") from None
 
 
 def typed_answer(approval: Approval, view: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,10 +16,8 @@ from bot.features.server_questions.cards import (
     INPUT_FORM,
     OPEN_INPUT,
     VISIT_PAGE,
-    Opened,
     input_modal,
     input_part,
-    opened_by,
     pressed_answer,
     typed_answer,
 )
@@ -27,7 +25,7 @@ from bot.features.server_questions.hook import INPUT, InputHook
 from bot.features.server_questions.terminal import answer_question
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
-from bot.slack.intake.press import ButtonPress, Press, Submitted
+from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui.approval_kinds import WaitKind
@@ -118,26 +116,12 @@ class QuestionListeners(SlackPart):
         async def open_input(press: Press) -> None:
             shown, approval = await decisions.approval_of(press)
             await decisions.check_may_decide(approval, press)
-            opened = Opened(shown=shown, channel=press.channel, message=press.message, at=press.at)
-            await press.open(input_modal(approval, opened))
+            await press.open(input_modal(approval, press.card(shown)))
 
         @app.modal(INPUT_FORM)
         async def answer_input(form: Submitted) -> None:
-            press = _submitted(opened_by(form.view), form.user)
+            press = form.pressed
             shown, approval = await decisions.approval_of(press)
             await decisions.check_may_decide(approval, press)
             filled_in = typed_answer(approval, form.view)
             await decisions.answer(press, shown, approval, Verdict.APPROVED, filled_in)
-
-
-def _submitted(opened: Opened, user: str) -> ButtonPress:
-    """Return a submitted modal as a press on the card from which it was opened."""
-    return ButtonPress(
-        action=INPUT_FORM,
-        value=opened.shown.model_dump_json(),
-        user=user,
-        channel=opened.channel,
-        thread=None,
-        message=opened.message,
-        at=opened.at,
-    )

@@ -11,6 +11,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 
@@ -18,6 +19,7 @@ from bot.core.errors import MalformedPayload, NotPermitted, SlackUnavailable, St
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.edge.payloads import view_of
 from bot.slack.ui import words
+from bot.slack.ui.approval import PressedCard, Shown
 from bot.slack.ui.blocks import Block, notice_modal, shortened
 
 if TYPE_CHECKING:
@@ -164,6 +166,10 @@ class Press(ButtonPress):
             respond=respond,
         )
 
+    def card(self, shown: Shown) -> PressedCard:
+        """Return the pressed card, for the metadata of a modal that the press opens."""
+        return PressedCard(shown=shown, channel=self.channel, message=self.message, at=self.at)
+
     @property
     def is_private(self) -> bool:
         """Return whether the message with the button is seen by one person only."""
@@ -243,6 +249,26 @@ class Submitted:
     def metadata(self) -> str:
         """Return what the modal carries."""
         return str(self.view.get("private_metadata") or "")
+
+    @property
+    def pressed(self) -> ButtonPress:
+        """Return the submission as a press on the card from which the modal was opened.
+
+        Raises MalformedPayload for metadata of another origin.
+        """
+        try:
+            card = PressedCard.model_validate_json(self.metadata)
+        except ValidationError:
+            raise MalformedPayload("a modal with metadata that is not ours") from None
+        return ButtonPress(
+            action=self.callback,
+            value=card.shown.model_dump_json(),
+            user=self.user,
+            channel=card.channel,
+            thread=None,
+            message=card.message,
+            at=card.at,
+        )
 
 
 def name_title(name: str) -> str:

@@ -38,6 +38,17 @@ class Shown(BaseModel):
     sha256: str
 
 
+class PressedCard(BaseModel):
+    """The card from which a modal was opened, and when (`at`), kept in the modal's metadata."""
+
+    model_config = ConfigDict(frozen=True)
+
+    shown: Shown
+    channel: str
+    message: str
+    at: str
+
+
 def card_button(approval: Approval, label: str, action: str, style: str = "") -> Block:
     """Return a button of the approval's card."""
     value = Shown(id=approval.id, sha256=approval.sha256).model_dump_json()
