@@ -75,12 +75,12 @@ class ApprovalDecisions:
                 approval.run_id, _card_name(approval, press), press.message
             )
         refusal = await self._requests.decide(approval, decision, sha256=shown.sha256)
+        if refusal is None:
+            return
+        await self._refused(press, f"{verdict} {approval.subject}", approval.run_id)
         if refusal is Refusal.DECIDED:
             raise NotPermitted(await self._existing_decision(approval))
-        if refusal is Refusal.CHANGED:  # a forged press: no card showed this content
-            await self._refused(press, f"{verdict} {approval.subject}", approval.run_id)
-        if refusal is not None:
-            raise NotPermitted(approval_words.DECISION_REFUSED[refusal]())
+        raise NotPermitted(approval_words.DECISION_REFUSED[refusal]())
 
     async def approval_of(self, press: ButtonPress) -> tuple[Shown, Approval]:
         """Return what the button carries, and the approval it names.
