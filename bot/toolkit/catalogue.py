@@ -109,6 +109,10 @@ class Catalogue:
         served = (each for each in self.tools if offered.issuperset(each.services.values()))
         return replace(self, tools=tuple(served))
 
+    def without(self, names: Collection[str]) -> Catalogue:
+        """Return the tools with other names than these."""
+        return replace(self, tools=tuple(each for each in self.tools if each.name not in names))
+
     def has(self, allowed: str) -> bool:
         """Return whether the name, group or pattern `allowed` matches any tool."""
         fitting = self.only([allowed])

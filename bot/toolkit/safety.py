@@ -36,6 +36,8 @@ class Reads:
     - `repeatable`: code may make the same call again later, and gets the same kind of data as it is
       then. Not for what depends on who asks, when, or by chance (searches, the newest messages).
     - `sends`: arguments whose words leave the bot.
+    - `asks`: it asks a person, and what comes after it in the same response is not done, because the
+      model did not know the answer. Sub-agents do not have it.
     """
 
     foreign: bool = False
@@ -45,6 +47,7 @@ class Reads:
     evidence: bool = True
     repeatable: bool = True
     sends: tuple[str, ...] = ()
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

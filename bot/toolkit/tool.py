@@ -151,6 +151,11 @@ class Tool:
         return self.safety.sends if isinstance(self.safety, Reads) else ()
 
     @property
+    def asks(self) -> bool:
+        """Whether it asks a person, so that calls behind it in the same response are not made."""
+        return isinstance(self.safety, Reads) and self.safety.asks
+
+    @property
     def place(self) -> str:
         """The file and line of its definition."""
         return place_of(self.function)

@@ -276,7 +276,7 @@ def _reading(catalogue: Catalogue) -> Catalogue:
 
 
 def _may_be_given(tool: Tool) -> bool:
-    return not (tool.mutates or tool.sensitive or tool.name == NAME)
+    return not (tool.mutates or tool.sensitive or tool.asks or tool.name == NAME)
 
 
 def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None:

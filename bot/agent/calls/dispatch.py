@@ -157,7 +157,7 @@ class Dispatch:
             done |= {c["call_id"]: self._ongoing.stopped(c, by_person=by_person) for c in stopped}
             await _emit_all(self._ongoing.ends(done))
         else:
-            await self._refuse(left_out, len(to_run))
+            await self._refuse(left_out, to_run)
             await self._finish(finals, runner, max(1, self.most - len(to_run)))
         if self._pool.with_children(self._first).usage != self.state.usage:
             await self._save()  # what was cancelled has cost something too
@@ -175,12 +175,14 @@ class Dispatch:
 
     def _divided(self) -> tuple[list[Item], list[Item], list[Item]]:
         """Return the calls that are run, those that are not, and those that end the run or its
-        conversation."""
+        conversation. Nothing is run behind a question to a person: it was called without the answer."""
         calls, last = self._open.response.calls, {COMPLETE, checkpoint.NAME} & self.offered
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
         most = self.most - 1 if finals else self.most
         count = 0 if self._is_last else max(1, most)
+        asking = [place for place, call in enumerate(others, 1) if self._asks(call)]
+        count = min(count, *asking[:1], len(others))
         return others[:count], others[count:], finals
 
     def _done_before(self) -> dict[str, CallOutput]:
@@ -240,6 +242,10 @@ class Dispatch:
     def _mutates(self, call: Item) -> bool:
         return self.deps.toolbox.is_change(call["name"])
 
+    def _asks(self, call: Item) -> bool:
+        tool = self.deps.toolbox.catalogue.get(call["name"])
+        return tool is not None and tool.asks
+
     async def _run_batch(self, batch: list[Item], runner: Calls) -> None:
         """Run a batch. Calls that wait for a decision get no output."""
         events: CallEvents = asyncio.Queue()
@@ -296,11 +302,13 @@ class Dispatch:
         if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
             await self._save()
 
-    async def _refuse(self, left_out: Sequence[Item], run: int) -> None:
-        """Answer the calls beyond the limit. The first answer speaks for the calls behind it too."""
-        why = (
-            f"Not run: at most {run} calls are run at once now. Call it again, and those after it."
-        )
+    async def _refuse(self, left_out: Sequence[Item], run: Sequence[Item]) -> None:
+        """Answer the calls that are not run. The first answer speaks for the calls behind it too."""
+        why = f"Not run: at most {len(run)} calls are run at once now. Call it again, and those after it."
+        if run and self._asks(run[-1]):
+            why = (
+                "Not run: you called it before you had the answer. If it still fits, call it again."
+            )
         if self._is_last:
             why = "Not run: this was the last call."
         for call in left_out:
@@ -336,6 +344,9 @@ class Dispatch:
                 f"Not yet: {', '.join(failed)}, called in the same response, did not work. Look at "
                 f"the outputs, and return a result that is true of them."
             )
+            return CallOutput(call["call_id"], COMPLETE, text, ok=False)
+        if any(map(self._asks, self._open.response.calls)) and not self._is_last:
+            text = "Not yet: you gave the result before you had the answer. Give one that fits it."
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         try:
             arguments, notes = self.deps.hooks.filled_json(call["arguments"])
