@@ -350,6 +350,7 @@ def _runner_in(
         may_administer=partial(may_administer, slack.people, settings.access),
         may_ask=partial(may_ask, slack.people, settings.access),
         services=_services(slack, channels),
+        reaches_asker=True,
         ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
         surfaces={
             entry: surface(slack, waits)

@@ -101,12 +101,19 @@ async def open_runner(
     may_decide: MayDecide,
     may_administer: MayAdminister,
     services: Services = MappingProxyType({}),
+    reaches_asker: bool = False,
     **options: Any,
 ) -> AsyncGenerator[Runner]:
     """Open the one runner of a process without Slack; `options` are those of `runner_factory`."""
     async with runner_factory(settings, stores, **options) as make_runner:
         frontend = Frontend(
-            conversation, open_surface, may_decide, may_administer, _may_ask, services
+            conversation,
+            open_surface,
+            may_decide,
+            may_administer,
+            _may_ask,
+            services,
+            reaches_asker,
         )
         yield make_runner(frontend, None)
 

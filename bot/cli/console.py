@@ -98,7 +98,7 @@ class ConsoleSurface:
 
     async def _answer(self, approval: Approval) -> Decision:
         """Ask about one approval and return the decision; nobody at a pipe is asked."""
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not is_interactive():
             return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
         if approval.kind == CALL:
             return await _ask_about_call(approval)
@@ -120,6 +120,11 @@ class ConsoleSurface:
             sys.stderr.write(for_terminal(words) + "\n")
         else:
             sys.stderr.write(for_terminal(as_text(outcome)) + "\n")
+
+
+def is_interactive() -> bool:
+    """Return whether somebody can be asked: both stdin and stderr are terminals."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 async def anybody(_user: str) -> bool:

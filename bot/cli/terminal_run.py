@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.app.features import all_features, wait_kinds
 from bot.app.run_setup import open_runner, redis_and_stores
-from bot.cli.console import ConsoleConversation, anybody, console_surface
+from bot.cli.console import ConsoleConversation, anybody, console_surface, is_interactive
 from bot.cli.output import say_left_out
 from bot.cli.process_signals import end_soon, ending_signals
 from bot.core.answers import GIVEN, Answer, stored_name
@@ -57,6 +57,7 @@ async def ask_once(
             dry_run=dry_run,
             observers=observers,
             features=features,
+            reaches_asker=not as_json and is_interactive(),
             may_decide=anybody,
             may_administer=anybody,
         ) as runner,

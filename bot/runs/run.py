@@ -302,7 +302,8 @@ class Run:
         deps, allowed, known = self.deps, self.channel.tools, self.deps.toolbox.catalogue
         await deps.clients.settle()
         services = {**deps.clients.open, **deps.toolbox.services}
-        own = known.served_by({*services, ParentRun, Subagents})
+        withheld = {name for part in self.parts for name in part.withheld}
+        own = known.served_by({*services, ParentRun, Subagents}).without(withheld)
         more = await deps.server_tools.tools(allowed, self.request.user)
         catalogue = deps.toolset_cache.catalogue(own, more, allowed, self.limits.listed_tools)
         missing = deps.clients.missing(known.only(allowed).tools)

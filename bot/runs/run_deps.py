@@ -93,7 +93,7 @@ class Frontend:
 
     `services` are what it offers to tools besides `conversation`; a tool whose services are missing
     is not offered. The three functions decide who may approve a call, who is an admin, and whether
-    the asker may still ask. `ended_by` finds answers that stand there already. `surfaces` are those of
+    the asker may still ask. `reaches_asker` says whether questions reach a person. `ended_by` finds answers that stand there already. `surfaces` are those of
     some entries instead of `open_surface`, and `listeners` listen to its runs.
     """
 
@@ -103,6 +103,7 @@ class Frontend:
     may_administer: MayAdminister
     may_ask: MayAsk
     services: Services
+    reaches_asker: bool = False
     ended_by: EndedBy = never_ended
     surfaces: Mapping[Entry, OpenSurface] = field(default_factory=dict)
     listeners: Sequence[ListenerFor] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -30,13 +30,15 @@ class RunPart(Listener):
     is given, and from the memory of its hooks. An `asking` hook may ask people before a call: it
     comes after all that forbid calls, and before approvals. Its `asker` asks for what calls turn out
     to need. `instructions` are added to those of every call of the model; the same text for every run
-    keeps them cached.
+    keeps them cached. Tools that are `withheld` (their names) make no sense in the run, and are not
+    offered.
     """
 
     hook: Hooks | None = None
     asking: Hooks | None = None
     asker: Asker | None = None
     instructions: str = ""
+    withheld: Collection[str] = ()
 
     async def opening(self) -> Sequence[Item]:
         """Return what the model is told with the first request of a conversation. What others may
