@@ -76,7 +76,10 @@ class Approval(BaseModel):
       overwrite something.
     - `private`: the request is private, so the thread shows no card.
     - `else_private`: unless it is allowed, its asker keeps to themselves what the run finds.
-    - `done_elsewhere`: what is decided has happened already, so that a pause delays no decision.
+    - `done_elsewhere`: what is decided has happened already, or changes nothing by itself, so that a
+      pause delays no decision.
+    - `is_question`: the next message that the asker writes in the thread answers it, as a press
+      does. An answer that came in time counts however late the run reads it.
     - `restored`: the run came back from the backup of that time, and may have made the call since.
     """
 
@@ -105,6 +108,7 @@ class Approval(BaseModel):
     private: bool = False
     else_private: bool = False
     done_elsewhere: bool = False
+    is_question: bool = False
     restored: datetime | None = None
 
     @property
@@ -192,7 +196,7 @@ class Ask(BaseModel):
     - `title`: the request as people read it, such as "Connect Notion".
     - `details`: JSON for the card that asks, and for the call once there is a decision.
     - `by_details`: a question that reads differently when the call is made again is another one.
-    - `else_private`, `done_elsewhere`: as in `Approval`.
+    - `else_private`, `done_elsewhere`, `is_question`: as in `Approval`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -204,6 +208,7 @@ class Ask(BaseModel):
     by_details: bool = False
     else_private: bool = False
     done_elsewhere: bool = False
+    is_question: bool = False
 
 
 class PersonNeeded(BotError):

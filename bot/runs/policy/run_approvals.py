@@ -102,6 +102,7 @@ class Waits:
             private=self.request.private,
             else_private=ask.else_private,
             done_elsewhere=ask.done_elsewhere,
+            is_question=ask.is_question,
         )
 
 

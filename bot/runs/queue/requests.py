@@ -40,6 +40,18 @@ _STATUS_SECONDS = 3.0  # within which the process that submitted a request shows
 WROTE_INSTEAD = Text("a new message came before anybody decided")
 
 
+def written(request: Request) -> Decision:
+    """Return the answer to a question that its asker gives with a message."""
+    files = [file.model_dump(mode="json") for file in request.files]
+    return Decision(
+        verdict=Verdict.APPROVED,
+        by=request.user,
+        name=request.author,
+        at=int(float(request.ts)),
+        answer={"text": request.text, "files": files},
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Requests:
     """The requests of a workspace, with everything that people can do to them from outside a run."""
@@ -88,17 +100,22 @@ class Requests:
         submission.is_new = is_new
 
     async def _decide_by_writing(self, request: Request) -> None:
-        """Deny the approvals that wait for the author of a new message in the thread.
+        """Answer the question, and deny the approvals, that wait for the author of a new message in
+        the thread.
 
-        Requests that nobody typed there, such as a shortcut's or a schedule's, deny nothing.
+        Requests that nobody typed there, such as a shortcut's or a schedule's, decide nothing, and an
+        edit answers nothing.
         """
-        on_record = await self.stores.audit.pending_entry(
-            request_entry(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
-        )
+        audit = self.stores.audit
+        denied = request_entry(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
+        answered = request_entry(request, AuditKind.DECIDED, "answered by writing", ok=True)
         why = QUESTION_EDITED if request.again is RepeatReason.EDITED else WROTE_INSTEAD
         instead = Decision(verdict=Verdict.DENIED, comment=why.english)
-        if await self.stores.approvals.supersede(request, instead, on_record):
-            await self.stores.audit.settle(request.team)
+        answer = None if request.again else (written(request), await audit.pending_entry(answered))
+        on_record = await audit.pending_entry(denied)
+        if await self.stores.approvals.supersede(request, instead, on_record, answer):
+            failpoint("approval-decided")
+            await audit.settle(request.team)
             await self.engine.wake(request.thread_key)
 
     async def pending(self, team: str, channel: str, thread: str | None) -> list[Approval]:

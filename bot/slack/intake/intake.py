@@ -91,7 +91,7 @@ class Intake:
     async def _handle(self, event: Event, event_id: str, marks: Mapping[str, object]) -> None:
         if await self._is_typed_yes(event):
             return
-        entry = await self._addressing.entry(event)
+        entry = await self._addressing.entry(event) or await self._answering(event)
         if entry is None:
             if event.get("thread_ts"):
                 await self._hint_at_mention(event)
@@ -228,6 +228,18 @@ class Intake:
             with reader(await self._gate.people.locale(user)):
                 hint = approval_words.MENTION_ME() if waits else words.MENTION_ME_AMONG()
             self._tell_author(event, hint)
+
+    async def _answering(self, event: Event) -> Entry | None:
+        """Return THREAD_REPLY for a reply by which its author answers a question of the bot.
+
+        The bot waits for it, so it needs no mention, however many people write in the thread.
+        """
+        thread = event.get("thread_ts")
+        if not thread or is_to_others(str(event.get("text"))):
+            return None
+        pending = await self._requests.pending(self._identity.team, event["channel"], thread)
+        is_asked = any(a.is_question and a.requester == event["user"] for a in pending)
+        return Entry.THREAD_REPLY if is_asked else None
 
     async def _is_typed_yes(self, event: Event) -> bool:
         """Return whether the message is only "yes" to a pending approval, and tell its author so.

@@ -119,8 +119,11 @@ class WaitKinds:
     def yes_typed(self, pending: Sequence[Approval], user: str) -> str:
         """Return the reply to a person who typed "yes" instead of pressing a button.
 
-        Returns "" if none of the pending approvals concerns the person.
+        Returns "" if none of the pending approvals concerns the person, or it is a question, which
+        any message answers.
         """
+        if any(approval.is_question and user in approval.approvers for approval in pending):
+            return ""
         for approval in pending:
             if user in approval.approvers:
                 return self.of(approval).hints[0]()

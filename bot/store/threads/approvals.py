@@ -160,12 +160,19 @@ class Approvals:
         await self._redis.call("HDEL", self._key(approval.run_id), *fields)
 
     async def supersede(
-        self, request: Request, decision: Decision, on_record: PendingEntry
+        self,
+        request: Request,
+        decision: Decision,
+        on_record: PendingEntry,
+        answer: tuple[Decision, PendingEntry] | None = None,
     ) -> bool:
         """Decide the open approvals of a user who has sent another `request` to the thread since.
 
-        Return whether there were any. The audit entry is written in the same step.
+        `answer` decides an open question that was asked before the message was written: the run then
+        answers the request as well, which leaves the mailbox. `decision` decides the others. Return
+        whether there were any. The audit entries are written in the same step.
         """
+        said, entry = answer or (None, None)
         return bool(
             await self._redis.script(
                 "approval_supersede",
@@ -176,11 +183,16 @@ class Approvals:
                     run_of_key(self._redis, ""),
                     self._key(""),
                     on_record.key,
+                    self._redis.key("run", ""),
+                    self._redis.key("cancelled", ""),
                 ],
                 request.user,
                 decision.model_dump_json(),
                 on_record.text,
                 self._retention.thread,
+                request.ts if said else "",
+                said.model_dump_json() if said else "",
+                entry.text if entry else "",
             )
         )
 
