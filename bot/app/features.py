@@ -13,6 +13,7 @@ from bot.core.approvals import CALL
 from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.accounts.feature import accounts
+from bot.features.ask_person.feature import ask_person
 from bot.features.commands.feature import commands
 from bot.features.effort.feature import effort
 from bot.features.evaluation.feature import evaluation
@@ -65,6 +66,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         memories(),
         feedback(run_case),
         server_questions(),
+        ask_person(),
         accounts(
             settings.personal_servers,
             keys.get_secret_value() if keys else None,

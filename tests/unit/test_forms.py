@@ -75,7 +75,9 @@ def drawn(question: Question) -> dict[str, Any]:
     """The card and the modal of a question, which Slack must take."""
     asked = approval(question)
     check_blocks(input_part(ApprovalRecord(asked)).blocks)
-    opened = PressedCard(shown=Shown(id=asked.id, sha256="abc"), channel="D1", message="1.0", at="1.5")
+    opened = PressedCard(
+        shown=Shown(id=asked.id, sha256="abc"), channel="D1", message="1.0", at="1.5"
+    )
     modal = input_modal(asked, opened)
     check_view(modal, "modal")
     return modal

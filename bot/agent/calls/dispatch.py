@@ -338,15 +338,15 @@ class Dispatch:
             # Two results would be judged as one, and the second end a run whose first was sent back.
             text = "Not read: another result was given before it, at once. Give one."
             return CallOutput(call["call_id"], COMPLETE, text)
+        if any(map(self._asks, self._open.response.calls)) and not self._is_last:
+            text = "Not yet: you gave the result before you had the answer. Give one that fits it."
+            return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         failed = [output.tool for output in outputs if not output.ok]
         if failed and not self._is_last:
             text = (
                 f"Not yet: {', '.join(failed)}, called in the same response, did not work. Look at "
                 f"the outputs, and return a result that is true of them."
             )
-            return CallOutput(call["call_id"], COMPLETE, text, ok=False)
-        if any(map(self._asks, self._open.response.calls)) and not self._is_last:
-            text = "Not yet: you gave the result before you had the answer. Give one that fits it."
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         try:
             arguments, notes = self.deps.hooks.filled_json(call["arguments"])

@@ -94,6 +94,11 @@ def state_of(element: Json, value: Any) -> Json:
     return {"type": kind, key: initial if value is None else value}
 
 
+def holds_value(element: Json) -> bool:
+    """Whether an element has a value, unlike a button."""
+    return element["type"] in (*SINGLE, *MANY, *ONE_OPTION, *SOME_OPTIONS)
+
+
 def is_empty(state: Json) -> bool:
     """Whether an input was left empty."""
     return all(v in (None, "", []) for k, v in state.items() if k != "type")

@@ -41,13 +41,11 @@ def message_click(
 ) -> Json:
     """Return the payload of using an element of a message."""
     used = elements.action(where, element, value, core.store.next_ts())
-    is_input = used["type"] in (
-        *elements.SINGLE,
-        *elements.MANY,
-        *elements.ONE_OPTION,
-        *elements.SOME_OPTIONS,
-    )
-    values = {where: {element["action_id"]: elements.state_of(element, value)}} if is_input else {}
+    place = user, channel.id, message["ts"]
+    if elements.holds_value(element):
+        state = elements.state_of(element, value)
+        core.state.chosen.setdefault(place, {})[where, element["action_id"]] = state
+    chosen = core.state.chosen.get(place, {})
     thread = {"thread_ts": message["thread_ts"]} if message.get("thread_ts") else {}
     container = {
         "type": "message",
@@ -59,12 +57,23 @@ def message_click(
         "container": container | thread,
         "channel": _channel(channel),
         **({} if message.get("is_ephemeral") else {"message": without_metadata(message)}),
-        "state": {"values": values},
+        "state": {"values": _values(message, chosen)},
         "response_url": core.new_response_url(
             user, channel.id, message["ts"], message.get("thread_ts")
         ),
         "actions": [used],
     }
+
+
+def _values(message: Json, chosen: Mapping[tuple[str, str], Json]) -> Json:
+    """Return the values of all elements of a message, as the person has `chosen` them so far."""
+    values: Json = {}
+    for where, element in elements.interactive(message.get("blocks", [])):
+        if elements.holds_value(element):
+            name = element["action_id"]
+            state = chosen.get((where, name)) or elements.state_of(element, None)
+            values.setdefault(where, {})[name] = state
+    return values
 
 
 def view_click(core: Core, user: str, view: Json, where: str, element: Json, value: Any) -> Json:

@@ -267,6 +267,7 @@ class State:
     action_tokens: dict[str, ActionToken] = field(default_factory=dict)
     response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
     open_views: dict[str, list[Json]] = field(default_factory=dict)
+    chosen: dict[tuple[str, str, str], dict[tuple[str, str], Json]] = field(default_factory=dict)
     beside: dict[str, str] = field(default_factory=dict)
     homes: dict[str, Json] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Asking back: the model asks its asker, with options, and the run waits for the answer."""
