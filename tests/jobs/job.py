@@ -80,7 +80,8 @@ class Act(_Part):
     message of the place; `submit` the open form. `step` are the inputs of a workflow's step.
 
     `model` are the turns that follow. `sees` are facts that `who` (else the actor) then finds in
-    what the bot has shown them; `never` are facts that stand nowhere there.
+    what the bot has shown them; `never` are facts that stand nowhere there. With `below`, the newest
+    message of the conversation is the bot's.
     """
 
     by: str = "ada"
@@ -103,6 +104,7 @@ class Act(_Part):
     who: str | None = None
     sees: tuple[AnyFact, ...] = ()
     never: tuple[AnyFact, ...] = ()
+    below: bool = False
 
 
 AnyAct = Annotated[Act, BeforeValidator(_as_act)]

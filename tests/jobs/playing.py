@@ -198,7 +198,8 @@ class Scene:
         """Return all that the bot shows to somebody now."""
         messages = sorted(self._messages(user), key=lambda pair: float(pair[1]["ts"]))
         shown = [
-            words_of(message.get("blocks") or message.get("text", ""), self.names)
+            "(in a thread)\n" * (message.get("thread_ts", message["ts"]) != message["ts"])
+            + words_of(message.get("blocks") or message.get("text", ""), self.names)
             + "".join(f"\n(file {file['name']})" for file in message.get("files") or ())
             for _, message in messages
         ]
@@ -224,6 +225,9 @@ class Scene:
         for fact in act.never:
             if fact.is_in(_flat(shown)):
                 self._problem(f"{act.who or act.by} sees {fact}")
+        messages = self.ws.messages(self.channel(self.place, user), self.thread, user)
+        if act.below and messages[-1].get("user") != self.ws.bot_user_id:
+            self._problem("the answer stands above the newest message")
         self.tell_requests()
         self._tell(f"── {act.who or act.by} sees\n{shown}\n")
 
@@ -348,7 +352,9 @@ def _flat(text: str) -> str:
 def _gist(act: Act) -> str:
     return json.dumps(
         act.model_dump(
-            exclude_defaults=True, exclude={"model", "sees", "never", "by"}, mode="json"
+            exclude_defaults=True,
+            exclude={"model", "sees", "never", "by", "who", "below"},
+            mode="json",
         ),
         ensure_ascii=False,
     )
