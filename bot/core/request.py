@@ -187,6 +187,16 @@ class Request(BaseModel):
         return self.private or self.channel.startswith("D") or self.entry is Entry.HEADLESS
 
     @property
+    def is_of_program(self) -> bool:
+        """Whether a program takes the result, so that there is no thread in which people read it."""
+        return self.entry in (Entry.WORKFLOW_STEP, Entry.HEADLESS)
+
+    @property
+    def has_asker(self) -> bool:
+        """Whether a person asks. Nobody's rights and accounts are those of a workflow."""
+        return self.user != WORKFLOW
+
+    @property
     def is_typed(self) -> bool:
         """Whether `user` typed it as a message for everybody in the thread, or edited one."""
         typed = self.entry in (Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY)

@@ -27,7 +27,7 @@ from bot.core.errors import CorruptValue, LeaseLost, ModelError, ModelErrorKind,
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
-from bot.core.request import Entry, Request
+from bot.core.request import Request
 from bot.library.isolated.pool import warm_processes
 from bot.runs.context.answer_locale import locale_of_result
 from bot.runs.context.run_loader import bound_to
@@ -168,8 +168,7 @@ class Runner:
         A decided outcome in a message of this very run is only posted to its end.
         """
         may_be = request.restored or (_is_new(record) and _came_late(request))
-        # Slack itself takes the result of a workflow's step only once.
-        if not may_be or _leaves_no_trace(request) or request.entry is Entry.WORKFLOW_STEP:
+        if not may_be or _leaves_no_trace(request) or request.is_of_program:
             return False
         by = await self.deps.frontend.ended_by(request)
         return by is not None and not (record.outcome and by == record.run_id)
@@ -510,8 +509,7 @@ def _is_new(record: RunRecord) -> bool:
 
 def _can_wait(request: Request) -> bool:
     """Return whether the request may wait for the end of a pause: people wait, programs do not."""
-    is_of_program = request.entry in (Entry.WORKFLOW_STEP, Entry.HEADLESS)
-    return request.is_current and not is_of_program
+    return request.is_current and not request.is_of_program
 
 
 def _came_late(request: Request) -> bool:

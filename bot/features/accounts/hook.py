@@ -86,9 +86,6 @@ ACCOUNT = "account"
 SHARE = "share"
 """The kind of a wait for the asker to let everybody in the thread see what their account finds."""
 
-_OF_NOBODY = frozenset({Entry.WORKFLOW_STEP, Entry.JOB})
-"""Runs that no person asked for, so that there is no account of theirs."""
-
 _NOT_TO_CONNECT = {
     AccountState.FORBIDDEN: words.FORBIDDEN,
     AccountState.CHANGED: words.CHANGED,
@@ -144,7 +141,8 @@ class AccountHook(Hooks):
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         if not tool.account:
             return None
-        if self._accounts is None or self._waits.request.entry in _OF_NOBODY:
+        request = self._waits.request
+        if self._accounts is None or not request.has_asker or request.entry is Entry.JOB:
             return words.NO_PERSON.format(label=tool.account)
         label = self._accounts.label(tool.account)
         view = await self._accounts.view(AccountOwner.of(self._waits.request), tool.account)

@@ -20,7 +20,7 @@ from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.failpoints import failpoint
-from bot.core.request import Entry, Request
+from bot.core.request import Request
 
 if TYPE_CHECKING:
     from bot.runs.run import Run
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 MOST_MESSAGES = 200
 MOST_CHARACTERS = 60_000
 """Limits for all messages of a run together; further messages wait for the next run."""
-
-_ELSEWHERE = frozenset({Entry.WORKFLOW_STEP, Entry.HEADLESS})
-"""Requests whose answers go to a program rather than to readers of the thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +145,7 @@ def _size(request: Request) -> int:
 def _takes_more(request: Request) -> bool:
     """Return whether more messages may join: the answer is ordinary, public and last in the thread."""
     ordinary = request.response_type == "Answer" and request.response_schema is None
-    below = not request.replaces and request.entry not in _ELSEWHERE
+    below = not request.replaces and not request.is_of_program
     return ordinary and below and not request.private and request.is_current
 
 

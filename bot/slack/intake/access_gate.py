@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.core.errors import NotPermitted, SlackUnavailable
-from bot.core.request import Entry, Request
+from bot.core.request import Request
 from bot.runs.policy.access import Person, PersonKind, Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.slack.edge.people_and_channels import People
@@ -81,9 +81,9 @@ async def may_ask(
 ) -> bool:
     """Return whether the asker may still ask in the channel, which Slack is asked each time.
 
-    True for a workflow step, which no person asks.
+    True where no person asks.
     """
-    if request.entry is Entry.WORKFLOW_STEP:
+    if not request.has_asker:
         return True
     try:
         policy.may_ask(await people.find_now(request.user), settings)

@@ -120,7 +120,7 @@ SlackPartFor = Callable[["SlackApp"], SlackPart]
 
 def is_switched_off(request: Request, surfaces: Container[Entry]) -> bool:
     """Return whether a request came in by a feature that alone can show its run, and is not there."""
-    return request.entry is Entry.WORKFLOW_STEP and request.entry not in surfaces
+    return request.is_of_program and request.entry not in surfaces
 
 
 async def tell_alone(clients: Clients, request: Request, text: Text) -> None:
@@ -129,7 +129,7 @@ async def tell_alone(clients: Clients, request: Request, text: Text) -> None:
     with reader(request.locale):
         sentence = text()
     try:
-        if request.entry is Entry.WORKFLOW_STEP:
+        if request.is_of_program:
             await clients.updates.functions_completeError(
                 function_execution_id=request.thread, error=sentence
             )

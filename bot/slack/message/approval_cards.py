@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.failpoints import failpoint
-from bot.core.request import Entry, Request
+from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_reason, is_ambiguous
 from bot.slack.edge.people_and_channels import ChannelMembership, People
@@ -114,7 +114,7 @@ class Cards:
     async def _places(self, approval: Approval) -> list[_Place]:
         request = self._request
         is_for_asker = not self.waits.of(approval).in_thread and not request.channel.startswith("D")
-        if is_for_asker or request.private or request.entry is Entry.WORKFLOW_STEP:
+        if is_for_asker or request.private or request.is_of_program:
             return [await self._direct(user, approval) for user in approval.approvers]
         outside = [user for user in approval.approvers if await self._is_outside(user)]
         return [

@@ -16,7 +16,6 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.context import current_request
 from bot.core.errors import NotPermitted, SlackUnavailable, ToolError
-from bot.core.request import Entry
 from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import (
     NO_PLACE,
@@ -286,6 +285,6 @@ def _without_markup(wanted: str) -> str:
 
 
 def _check_has_asker() -> None:
-    """Raise ToolError in a workflow step, which has no asker whose access could be checked."""
-    if current_request().request.entry is Entry.WORKFLOW_STEP:
+    """Raise ToolError where there is no asker whose access could be checked."""
+    if not current_request().request.has_asker:
         raise ToolError(_NO_ASKER)
