@@ -14,7 +14,6 @@ from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.features.ask_person.cards import CHECK, CHOOSE, FORM, OPEN_FORM, SEND_CHECKED
 from bot.runs.policy.access import Policy
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import EngineOptions
 from bot.slack.ui.buttons import STOP
 from bot.store import Stores, open_stores
@@ -161,11 +160,11 @@ async def test_something_else_is_said_in_a_form(redis_url: str) -> None:
 )
 @pytest.mark.parametrize("during_run", ["steer", "queue"])
 async def test_the_askers_next_message_answers(
-    redis_url: str, text: str, told: str, during_run: Any
+    redis_url: str, text: str, told: str, during_run: str
 ) -> None:
     """Without a mention, though others write in the thread; what these write waits. The message is
     part of the run, and not answered once more."""
-    channels = {SALES: ChannelSettings(during_run=during_run)}
+    channels = {SALES: {"during_run": during_run}}
     async with (
         deployed(asks(), redis_url, channels=channels) as bot,
         open_stores(redis_url) as stores,
