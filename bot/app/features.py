@@ -14,6 +14,7 @@ from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.accounts.feature import accounts
 from bot.features.ask_person.feature import ask_person
+from bot.features.canvases.feature import canvases
 from bot.features.commands.feature import commands
 from bot.features.effort.feature import effort
 from bot.features.evaluation.feature import evaluation
@@ -75,6 +76,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         schedules(),
         sharing(),
         shortcuts(),
+        canvases(),
         workflow_step(),
         effort(settings.limits),
         evaluation(settings.model.evaluation),

@@ -56,7 +56,6 @@ from bot.slack.message.message_metadata import EarlierAnswers
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.repair import StatusSweep
 from bot.slack.message.streams import Streams
-from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
@@ -65,8 +64,7 @@ from bot.slack.ui.approval_kinds import WaitKinds
 from bot.store import Stores, data_format
 from bot.telemetry.event_loop import EventLoopWatchdog
 from bot.text.translation import load_catalogue, reader
-from bot.toolkit import Canvases, Directory
-from bot.toolkit.tool import Services
+from bot.toolkit import Directory
 
 log = logging.getLogger(__name__)
 
@@ -349,7 +347,7 @@ def _runner_in(
         may_decide=partial(may_decide, slack.people),
         may_administer=partial(may_administer, slack.people, settings.access),
         may_ask=partial(may_ask, slack.people, settings.access),
-        services=_services(slack, channels),
+        services={Directory: SlackDirectory(slack, channels)},
         reaches_asker=True,
         ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
         surfaces={
@@ -360,11 +358,3 @@ def _runner_in(
         listeners=[listener for listener in listeners if listener],
     )
     return make_runner(frontend, slack)
-
-
-def _services(slack: Slack, channels: ReachableChannels) -> Services:
-    """Return what a workspace offers to tools besides its conversations."""
-    return {
-        Canvases: SlackCanvases(slack, channels),
-        Directory: SlackDirectory(slack, channels),
-    }

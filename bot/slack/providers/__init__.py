@@ -1,1 +1,1 @@
-"""Slack behind the interfaces of tools: conversations, people, search, canvases and files."""
+"""Slack behind the interfaces of tools: conversations, people, search and files."""

@@ -11,8 +11,9 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, CHLOE, Workspace
+from bot.features.canvases.slack_canvases import SlackCanvases
+from bot.features.canvases.tools import create_canvas, edit_canvas, read_canvas
 from bot.services.artifact_documents import ArtifactDocuments
-from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.ui.buttons import APPROVE, DENY
 from bot.testing.artifacts import MemoryArtifacts
@@ -20,7 +21,6 @@ from tests.security.model import question, won_over
 from tests.support.deployment import deployed
 from tests.unit.slack.rig import Rig, wired
 from tests.unit.slack.test_approvals import card, shows
-from tools.canvases import create_canvas, edit_canvas, read_canvas
 
 GENERAL, FINANCE, SALES, RANDOM = "C0GENERAL1", "C0FINANCE1", "C0SALES001", "C0RANDOM01"
 PLAN = f"# Goals\n\nSell *more* of it.\nSoon.\n\n- Ask ![](@{ADA}) kindly\n- Ask Ben\n\n## Later\n\nRest"

@@ -1,0 +1,1 @@
+"""Canvases: Slack's documents, which tools read and, once somebody approved it, change."""
