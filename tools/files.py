@@ -21,7 +21,7 @@ from bot.toolkit import (
     tool,
 )
 
-MAX_BYTES = 50_000_000
+_MAX_FILE_BYTES = 50_000_000
 _THREAD = 200
 
 
@@ -66,13 +66,13 @@ async def read_file(
     in part.
     """
     known = await _known(file_id, conversation)
-    if known and known.size > MAX_BYTES:
+    if known and known.size > _MAX_FILE_BYTES:
         raise ToolError(
-            f"{known.name} is larger than {MAX_BYTES / 1e6:.0f} MB, the most that can be read, so it "
+            f"{known.name} is larger than {_MAX_FILE_BYTES / 1e6:.0f} MB, the most that can be read, so it "
             "was not downloaded. Ask for an extract: the rows or columns needed as CSV, "
             "the same table as Parquet, or the pages that matter."
         )
-    content = await conversation.download(known.id if known else file_id, max_bytes=MAX_BYTES)
+    content = await conversation.download(known.id if known else file_id, max_bytes=_MAX_FILE_BYTES)
     name = content.file.name
     kind = documents.kind_of(name, content.file.media_type, content.data)
     read = await documents.read(content.data, kind, name=name, sheet=sheet, pages=pages)

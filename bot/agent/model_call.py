@@ -130,7 +130,7 @@ def _detail(item: Item) -> str:
     return f"{len(results)} found" if results else ""
 
 
-_RETRIES = 2
+_STREAM_RETRIES = 2
 """How often a call whose stream broke is retried."""
 
 _MOST_DRAFT = 4_000  # characters
@@ -172,7 +172,7 @@ class ModelCall:
     async def make(self, request: ModelRequest) -> CallResult:
         """Make the call, with retries if the stream breaks, and emit its progress."""
         partials: tuple[str, ...] = ()
-        for attempts_left in reversed(range(_RETRIES + 1)):
+        for attempts_left in reversed(range(_STREAM_RETRIES + 1)):
             attempt = _Attempt()
             try:
                 response = await self._respond(request, attempt)

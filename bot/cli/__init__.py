@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.cli import ask, backup, eval, feedback, operate, processes, setup
+from bot.cli import ask, backup, eval, feedback, processes, running_bot, setup
 from bot.cli.output import print_lines
 
 WRONG_USAGE = 3
@@ -51,12 +51,12 @@ for each in (
     setup.manifest,
     setup.encryption_key,
     setup.mcp,
-    operate.usage,
+    running_bot.usage,
     feedback.feedback,
-    operate.pause,
-    operate.resume,
-    operate.erase,
-    operate.audit,
+    running_bot.pause,
+    running_bot.resume,
+    running_bot.erase,
+    running_bot.audit,
     backup.backup,
     backup.restore,
 ):

@@ -1,12 +1,10 @@
 """HTTP endpoint for Slack's signed requests, which are passed to the Bolt app.
 
-The signature is checked before the body is parsed, so an unsigned request costs no look-up. A
-signed body must then have the shape that Slack documents.
-
-Signature checks of HTTP requests: refusals are counted, and logged once a minute by reason.
-
-Slack shows neither a wrong secret nor a wrong clock to the operator. The check tells them apart: it
-verifies the signature of an old request too, which only the owner of the secret can make.
+The signature is checked before the body is parsed, so an unsigned request costs no look-up; the
+body must then have the shape that Slack documents. Refused requests are counted, and logged once a
+minute by reason. Slack shows neither a wrong secret nor a wrong clock to the operator; the check
+tells them apart, because it verifies the signature of an old request too, which only the owner of
+the secret can make.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """OAuth installation from a browser: `/slack/install` leads to Slack, which redirects back.
 
-Slack redirects to `/slack/oauth_redirect`. The flow is Bolt's, with the bot's own pages.
-
-Pages that a browser shows during installation: plain HTML without external resources.
+Slack redirects to `/slack/oauth_redirect`. The flow is Bolt's, with the bot's own pages: plain HTML
+without external resources.
 """
 
 from __future__ import annotations

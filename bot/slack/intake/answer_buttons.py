@@ -16,8 +16,9 @@ from bot.slack.edge.client import error_code
 from bot.slack.intake.press import Press
 from bot.slack.intake.questions import Question
 from bot.slack.ui import buttons, words
-from bot.slack.ui.buttons import RETRY, FollowUp, RunDetails, details_modal, without_actions
+from bot.slack.ui.buttons import RETRY, FollowUp, without_actions
 from bot.slack.ui.outcome import render
+from bot.slack.ui.run_details import RunDetails, details_modal
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp

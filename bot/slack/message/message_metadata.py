@@ -1,13 +1,9 @@
 """Metadata that tells the messages of a run from all others, also after a crash.
 
 It holds the run's id, the number of the message, and the ts of each message that asked what it
-answers. Such a finished message shows that these questions are over, whatever Redis knows of them.
-Slack takes no metadata for a message that is still streamed, so the id of one of its blocks carries
-the run's id.
-
-Answers that stand in Slack already, of which Redis knows nothing.
-
-A bot that was restored from a backup, or that gets an event late, may have answered the question since.
+answers. A finished message so shows that these questions are over, also to a bot that was restored
+from a backup or gets an event late, and of whose answer Redis knows nothing. Slack takes no metadata
+for a message that is still streamed, so the id of one of its blocks carries the run's id.
 """
 
 from __future__ import annotations

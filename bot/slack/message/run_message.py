@@ -1,9 +1,7 @@
 """The Slack surface of a run: a placeholder first, then progress and cards, then the final message.
 
-Reactions on the messages that joined a run, added when the run has ended.
-
-The answer appears above these messages, in the message that the run began with. Without a reaction
-they would look unread.
+The answer appears in the message that the run began with, above messages that joined it. These get
+a reaction at the end: without one they would look unread.
 """
 
 from __future__ import annotations

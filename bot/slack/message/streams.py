@@ -1,12 +1,9 @@
-"""Streamed messages: started where Slack allows it, each with a single writer.
+"""The message of a running run, streamed where Slack allows it, and the status line of its thread.
 
-Limits in Slack's documentation (docs.slack.dev, chat.startStream), or measured by its community:
-in a workspace about 20 streams may start per minute, a stream lives five minutes, and a streamed
-message with cards holds some 10 kB.
-
-The message of a running run, and the status line of its thread.
-
-One task writes both, about once a second, and writes nothing after the final message.
+One task writes both, about once a second, and writes nothing after the final message. Limits in
+Slack's documentation (docs.slack.dev, chat.startStream), or measured by its community: in a
+workspace about 20 streams may start per minute, a stream lives five minutes, and a streamed message
+with cards holds some 10 kB.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Channels by name or id, limited to channels that both the asker and the bot can see.
 
-Translation of Slack's errors into sentences that the model can act on.
+Slack's errors become sentences that the model can act on.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Buttons, the values that they carry, and the footer: what an answer ends with."""
+"""Buttons under messages, and the values that they carry."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.core.budgets import OverBudget
 from bot.core.errors import MalformedPayload
-from bot.core.outcome import Outcome, Totals
+from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.slack.ui import words
 from bot.slack.ui.blocks import (
@@ -19,103 +19,15 @@ from bot.slack.ui.blocks import (
     Block,
     actions,
     button,
-    modal,
-    mrkdwn_object,
     with_confirmation,
 )
-from bot.slack.ui.links import Link, LinkGate, escape_mrkdwn
-from bot.slack.ui.parts import context
+from bot.slack.ui.links import Link, LinkGate
+from bot.slack.ui.run_details import RunDetails
 from bot.text.invisible_text import exact
-from bot.text.locales import money, number
 from bot.text.mentions import Mention
-from bot.text.translation import Text, reader_locale
+from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
-
-_MAX_TOOLS = 12  # named in the details
-
-
-class RunDetails(BaseModel):
-    """The value of a Details button: what the modal shows.
-
-    The message carries it, so that the button works in every process and for as long as the message
-    exists.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    totals: Totals
-
-    @classmethod
-    def of(cls, totals: Totals) -> RunDetails:
-        """Return the details of a run, with its most used tools only: a value holds 2,000 characters."""
-        most_used = sorted(totals.tools.items(), key=lambda each: -each[1])[:_MAX_TOOLS]
-        return cls(totals=totals.model_copy(update={"tools": dict(most_used)}))
-
-    @property
-    def value(self) -> str:
-        return self.model_dump_json(exclude_defaults=True)
-
-
-def footer(totals: Totals) -> str:
-    """Return model, time and cost as mrkdwn. A run without any turn or token shows no time."""
-    seconds = _duration(totals.seconds) if has_details(totals) else ""
-    facts = (escape_mrkdwn(totals.model), seconds, _cost(totals))
-    return " · ".join(filter(None, facts))
-
-
-def has_details(totals: Totals) -> bool:
-    """Return whether a model was called, so that there is more to tell than the footer says."""
-    return bool(totals.turns or totals.input_tokens or totals.output_tokens)
-
-
-def details_modal(details: RunDetails) -> Block:
-    """Return the modal with everything that a run took."""
-    totals = details.totals
-    tokens = words.TOKENS_OF(
-        input=_number(totals.input_tokens),
-        cached=_number(totals.cached_tokens),
-        output=_number(totals.output_tokens),
-    )
-    facts = {
-        words.DETAIL_MODEL(): totals.model,
-        words.DETAIL_EFFORT(): totals.effort,
-        words.DETAIL_TIME(): _duration(totals.seconds),
-        words.DETAIL_COST(): _cost(totals),
-        words.DETAIL_TURNS(): _number(totals.turns),
-        words.DETAIL_CALLS(): _number(totals.tool_calls),
-        words.DETAIL_TOKENS(): tokens,
-    }
-    tools = ", ".join(_counted_tools(totals.tools.items()))
-    texts = [f"*{label}*\n{escape_mrkdwn(text)}" for label, text in facts.items() if text]
-    fields = [mrkdwn_object(text) for text in texts]
-    blocks: list[Block] = [{"type": "section", "fields": fields}]
-    if tools:
-        blocks.append(context(escape_mrkdwn(words.DETAIL_TOOLS(tools=tools))).block)
-    return modal(words.DETAILS(), blocks, close=words.CLOSE_ONLY())
-
-
-def _counted_tools(tools: Iterable[tuple[str, int]]) -> list[str]:
-    """Return the tools with how often each was called, if more than once."""
-    return [
-        f"{name.replace('_', ' ')} × {_number(count)}" if count > 1 else name.replace("_", " ")
-        for name, count in tools
-    ]
-
-
-def _cost(totals: Totals) -> str:
-    return words.COST_UNKNOWN() if totals.cost is None else money(totals.cost, reader_locale())
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{number(seconds, reader_locale(), digits=1)} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
-
-
-def _number(value: int) -> str:
-    return number(value, reader_locale())
-
 
 STOP = "stop_run"
 RETRY = "retry_request"

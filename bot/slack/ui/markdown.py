@@ -4,11 +4,9 @@ The text is parsed and written again from its tree, so no notation reaches Slack
 `markdown` block honours backslash escapes. A reader that does not is still safe, because addresses
 that may not be links are written as code.
 
-Streaming of unfinished Markdown: the part of a text that can be shown now and never taken back.
-
-No link is allowed while a run works. A word is shown when it is complete, so that an address that
-arrives in pieces cannot pass the gate. Code and links wait in the same way while their line may
-still end them.
+While a run works, the part of its text is shown that will never be taken back, without any link: a
+word once it is complete, so that an address that arrives in pieces cannot pass the gate; code and
+links once their line cannot end them any more.
 """
 
 from __future__ import annotations

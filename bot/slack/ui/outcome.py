@@ -29,11 +29,8 @@ from bot.slack.ui.arguments import CHANNEL
 from bot.slack.ui.blocks import Block
 from bot.slack.ui.buttons import (
     AnswerButton,
-    RunDetails,
     answer_buttons,
     follow_up_buttons,
-    footer,
-    has_details,
     raise_buttons,
     retry_buttons,
 )
@@ -60,6 +57,7 @@ from bot.slack.ui.results import (
     summary_pieces,
     titled,
 )
+from bot.slack.ui.run_details import RunDetails, footer, has_details
 from bot.text.translation import list_in_words, reader
 
 MAX_PARTS = 4

@@ -1,8 +1,7 @@
-"""Progress as a plan of task cards with a Stop button.
+"""Progress of a run, folded from its events into an immutable value, and how people see it.
 
-Progress of a run, folded from its events: an immutable value, replaced with each event.
-
-Progress in the form of a streamed message: cards that are replaced by id, and text that grows.
+It is a plan of task cards with a Stop button or, in a streamed message, cards that are replaced by
+id and text that grows.
 """
 
 from __future__ import annotations

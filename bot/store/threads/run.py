@@ -29,7 +29,7 @@ from bot.store.threads.mailbox import (
 )
 from bot.store.values import Command, decode, set_aside
 from bot.store.workspaces.audit import PendingEntry, recording
-from bot.store.workspaces.budgets import read_pause
+from bot.store.workspaces.budgets import pause_key, read_pause
 
 _TS = re.compile(rb"\d+\.\d+")
 _FILE = "file:"
@@ -87,7 +87,7 @@ class Runs:
         run_of = run_of_key(self._redis, request.id)
         parked = parked_key(self._redis, request.thread_key)
         stopped = self._redis.key("cancelled", request.id), request_key(self._redis, request.id)
-        paused = self._redis.key("paused")
+        paused = pause_key(self._redis)
         keys = [lease.key, run_of, self._redis.key("run", ""), parked, *stopped, paused]
         fields, pause = await self._redis.script(
             "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds

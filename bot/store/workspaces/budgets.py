@@ -111,7 +111,7 @@ class BudgetStore:
         Unless the answer is GO, nothing is held on any account. Reserving the same call again
         replaces or drops its hold.
         """
-        keys, limits = [self._redis.key("paused")], list[str | int]()
+        keys, limits = [pause_key(self._redis)], list[str | int]()
         for account, cap in caps.items():
             keys += [
                 _spent_key(self._redis, account),
@@ -223,11 +223,16 @@ class BudgetStore:
         return self._redis.key("raise", account.budget, account.period, account.holder)
 
 
+def pause_key(redis: Connection) -> str:
+    """Return the key of the pause of the deployment, for scripts that read it."""
+    return redis.key("paused")
+
+
 class PauseSwitch:
     """The pause switch of the deployment. It stays set until cleared: reading renews its expiry."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
-        self._value = Value(redis, redis.key("paused"), Pause, retention.thread, read=_read_pause)
+        self._value = Value(redis, pause_key(redis), Pause, retention.thread, read=_read_pause)
 
     async def set(self, pause: Pause) -> None:
         """Pause the bot."""

@@ -12,10 +12,11 @@ from bot.core.request import RepeatReason
 from bot.features.feedback.feature import THUMBS
 from bot.runs.outcomes import explain
 from bot.slack.ui import words
-from bot.slack.ui.buttons import DETAILS, RunDetails, details_modal
+from bot.slack.ui.buttons import DETAILS
 from bot.slack.ui.charts import native_chart
 from bot.slack.ui.outcome import MAX_PARTS, render
 from bot.slack.ui.parts import Rendered
+from bot.slack.ui.run_details import RunDetails, details_modal
 from bot.text.translation import reader
 from tests.unit.slack.judge import accept_all, accept_view, shown_text
 from tests.unit.slack.samples import CHART, REQUEST, TOTALS, answer, outcome

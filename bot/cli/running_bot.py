@@ -1,4 +1,4 @@
-"""Commands for the operator of a running bot."""
+"""Commands about a running bot: usage, pause and resume, erasing, audit log."""
 
 from __future__ import annotations
 
