@@ -44,21 +44,27 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-def all_features(settings: Settings, run_case: RunCase | None = None) -> Sequence[Feature]:
-    """List the features: our own, then those of installed packages.
+def all_features(
+    settings: Settings,
+    run_case: RunCase | None = None,
+    packages: Sequence[Feature] | None = None,
+) -> Sequence[Feature]:
+    """List the features: our own, then those of installed packages, or `packages` instead.
 
-    Buttons under an answer and sections of the Home tab stand in this order. The first completes a
+    The commands of the operator come last, as they judge calls as other hooks leave them. Buttons under an answer and sections of the Home tab stand in this order. The first completes a
     run last, and sees what the others found. `run_case` runs the evaluation cases that admins try.
     Raises ToolDefinitionError for a package with a mistake, and ConfigurationError for a wrong table
     in bot.toml or a name that is taken.
     """
-    features = (*own_features(settings, run_case), *features_of_packages(settings))
+    if packages is None:
+        packages = features_of_packages(settings)
+    features = (*own_features(settings, run_case), *packages, commands(settings.hooks))
     check_names(features)
     return features
 
 
 def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[Feature, ...]:
-    """List our own features. Their hooks stand in this order: evidence fills references in, effort
+    """List our own features but for the commands. Their hooks stand in this order: evidence fills references in, effort
     looks at what is whole, and the judge, which costs a call, comes last."""
     keys = settings.bot_encryption_keys
     features = (
@@ -80,7 +86,6 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         workflow_step(),
         effort(settings.limits),
         evaluation(settings.model.evaluation),
-        commands(settings.hooks),
     )
     return (*features, home(_home_config(settings, features)))
 

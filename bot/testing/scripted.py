@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.agent.events import Event, FromSubagent, ToolProgress
-from bot.app.features import own_features
+from bot.app.features import all_features
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.core.answers import Answer
 from bot.core.approvals import Decision, Verdict
@@ -24,6 +24,7 @@ from bot.runs.runner import Runner
 from bot.settings import Settings
 from bot.store import Stores
 from bot.testing.conversation import MemoryConversation
+from bot.testing.pressing import PLACE, Pressed, press_button
 from bot.testing.surface import RecordingSurface
 from bot.testing.tools import check_services, tool_of
 from bot.toolkit import Tool
@@ -37,12 +38,18 @@ __all__ = ["ScriptedRun", "call", "calls", "finish", "scripted_run", "scripted_r
 
 @dataclass(frozen=True, slots=True)
 class ScriptedRun:
-    """A run that has ended: its outcome, its events, and the tool outputs that the model read."""
+    """A run that has ended: its outcome, its events, and the tool outputs that the model read.
+
+    - `told`: for each request to the model, what it was told: instructions and messages.
+    - `pressed`: what the asker got for a press, if there was one.
+    """
 
     outcome: Outcome
     events: Sequence[Event]
     outputs: Sequence[str]
     called: Sequence[str]
+    told: Sequence[str]
+    pressed: Pressed | None = None
 
     @property
     def answer(self) -> Answer:
@@ -69,9 +76,14 @@ async def scripted_run(
     features: Sequence[Feature] = (),
     conversation: MemoryConversation | None = None,
     approve: bool = True,
+    time_zone: str = "UTC",
+    press: str = "",
 ) -> ScriptedRun:
     """Ask `question` of a model that gives `replies` in order; `tools` are offered to it, and
-    `features` take part besides the bot's own.
+    `features` take part besides the bot's own. The asker is in `time_zone`, such as "Asia/Tokyo".
+
+    With `press`, the id of a button of `features`, they press it under the answer, in a local
+    workspace.
 
     Without `tools`, it can acquire all tools of the bot. Calls that need approval are approved or, if
     not `approve`, denied. Raises AssertionError when the run asks for more or fewer replies.
@@ -90,10 +102,12 @@ async def scripted_run(
         user="U1",
         text=question,
         files=tuple(ref for ref, _ in conversation.files.values()),
+        time_zone=time_zone,
     )
+    pressed = None
     async with (
         ResponsesServer.open(brain=script) as api,
-        redis_and_stores(Settings(redis_url=None), data_dir=None) as (_, stores),
+        redis_and_stores(Settings(redis_url=None), data_dir=None) as (url, stores),
         scripted_runner(
             stores,
             api,
@@ -104,12 +118,23 @@ async def scripted_run(
             features=features,
         ) as runner,
     ):
+        if press:
+            request = request.model_copy(update=PLACE)
         await stores.mailbox.submit(request, event_id=request.id)
         outcome = await runner.answer(request)
+        if press:
+            pressed = await press_button(press, features, request, outcome, url, stores)
     script.assert_done()
     items = [item for request in api.requests for item in request.body["input"]]
     outputs = [item["output"] for item in items if item.get("type") == "function_call_output"]
-    return ScriptedRun(outcome, surface.shown, outputs, surface.called)
+    told = [_told(request.body) for request in api.requests]
+    return ScriptedRun(outcome, surface.shown, outputs, surface.called, told, pressed)
+
+
+def _told(body: Mapping[str, Any]) -> str:
+    """Return the instructions and the messages of a request."""
+    messages = [item["content"] for item in body["input"] if "content" in item]
+    return "\n\n".join([body["instructions"], *map(str, messages)])
 
 
 @asynccontextmanager
@@ -147,7 +172,7 @@ async def scripted_runner(
             may_administer=_anybody,
             services=services,
             providers=(),
-            features=(*own_features(configured), *features),
+            features=all_features(configured, packages=features),
         ) as runner,
     ):
         toolbox = runner.deps.toolbox

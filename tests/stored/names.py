@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 import bot.app.process  # noqa: F401 - defines all hooks
 from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
-from bot.app.features import operator_parts, own_features
+from bot.app.features import all_features, operator_parts
 from bot.app.tool_loading import catalogue
 from bot.cli.console import exit_code
 from bot.core.answers import GIVEN, RESPONSE_TYPES, Chart
@@ -269,7 +269,7 @@ def metrics() -> list[str]:
     registry = CollectorRegistry()
     groups = [kind(registry) for kind in (RunMeters, ModelMeters, ProcessMeters)]
     meters = [meter for group in groups for meter in vars(group).values()]
-    parts = operator_parts(own_features(Settings(_env_file=None)))
+    parts = operator_parts(all_features(Settings(_env_file=None), packages=()))
     meters += [meter for part in parts for meter in part.metrics]
     return [f"{meter._name}: {meter._type}({', '.join(meter._labelnames)})" for meter in meters]
 

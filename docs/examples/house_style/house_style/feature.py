@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from prometheus_client import Counter
@@ -55,9 +55,10 @@ def house_style(settings: HouseStyleSettings) -> Feature:
 
 
 class StyleOfRun(RunPart):
-    """What the feature adds to one run: a hook."""
+    """What the feature adds to one run: what the model is told, and a hook."""
 
     def __init__(self, settings: HouseStyleSettings, run: Run) -> None:
+        self.instructions = _changes(settings.words, settings.words)
         self.hook = StyleHook(settings.words)
 
 
@@ -76,8 +77,14 @@ class StyleHook(Hooks):
         if not unwanted or self.name in state.hooks:
             return Go()
         SENT_BACK.inc()
-        changes = "; ".join(f"{self._words[word]!r} instead of {word!r}" for word in unwanted)
-        return Block(f"Write {changes}, and call complete_task again.", memory={"sent_back": 1})
+        changes = _changes(self._words, unwanted)
+        return Block(f"{changes} Call complete_task again.", memory={"sent_back": 1})
+
+
+def _changes(words: Mapping[str, str], unwanted: Iterable[str]) -> str:
+    """Return what the model is told about these words, "" for none."""
+    changes = "; ".join(f"{words[word]!r} instead of {word!r}" for word in unwanted)
+    return f"Write {changes}." if changes else ""
 
 
 class StyleInSlack(SlackPart):
