@@ -12,18 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from bot.agent.calls.call import Toolbox
 from bot.agent.events import RunEnded, ToolEnded, ToolStarted
-from bot.agent.hooks.chain import HookChain
+from bot.agent.hooks.chain import HookChain, Hooks, Permission
 from bot.core.outcome import RunStatus
 from bot.core.run_log import NOTICE
 from bot.dev.model import Reply, Script, call, finish
+from bot.features import Feature
 from bot.features.commands.hook import Commands
-from bot.features.commands.settings import AfterToolCommand, BeforeToolCommand
+from bot.features.commands.settings import AfterToolCommand, BeforeToolCommand, HookSettings
+from bot.runs.run_parts import RunPart
+from bot.store import Stores
 from bot.testing.artifacts import MemoryArtifacts
-from bot.toolkit import Artifacts, Changes, Provided, ToolResult, tool
+from bot.toolkit import Artifacts, Changes, Provided, Tool, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
+from tests.support.runs import answer, bot_with
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
 LINT = "import sys; text = open(sys.argv[1]).read(); 'TODO' in text and sys.exit(f'{sys.argv[1]}:1: TODO')"
@@ -242,6 +247,31 @@ async def test_a_check_knows_the_call_and_the_files_behind_its_handles() -> None
         place.api.brain = Script([call("send", {"handle": kept.handle}), finish(ANSWER)])
         await place.run()
     assert list(place.outputs(1).values()) == [f"Not done: send send {kept.handle}"]
+
+
+class Rewriting(Hooks):
+    """A hook of a package, which replaces what a call writes."""
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        return arguments.model_copy(update={"handle": "art_of_package"})
+
+
+class RewritingPart(RunPart):
+    hook = Rewriting()
+
+
+async def test_a_check_knows_what_packages_made_of_a_call(stores: Stores) -> None:
+    """D10: it judges what will really run, whatever comes between the model and the tool."""
+    veto = check(
+        "", run=(sys.executable, "-c", "import sys; sys.exit(open(sys.argv[1]).read())", "{file}")
+    )
+    packages = [Feature("package", run_part=lambda _: RewritingPart())]
+    script = Script([call("send", {"handle": "art_1"}), finish(answer())])
+    hooks = HookSettings(before_tool=(veto,))
+    async with bot_with(stores, script, send.tool, hooks=hooks, features=packages) as place:
+        await place.ask("Send it.")
+        assert "art_of_package" in place.outputs()[0]
+    assert SENT == []
 
 
 async def test_stop_ends_a_check_at_once(tmp_path: Path) -> None:
