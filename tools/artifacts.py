@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bot.toolkit import (
-    TABLE_TYPE,
     Artifact,
     Artifacts,
     Fields,
@@ -26,6 +25,7 @@ from bot.toolkit import (
     clean,
     csv_text,
     current_room,
+    is_table,
     tool,
 )
 from bot.toolkit.passages import find_lines, find_passages
@@ -54,7 +54,7 @@ async def read_artifact(
     """Read a part of a saved result: lines of a text, or rows of a table as CSV. It says of how many,
     and the next offset."""
     artifact = await artifacts.find(handle)
-    if artifact.media_type == TABLE_TYPE:
+    if is_table(artifact):
         page = await tables.rows(handle, offset=offset, limit=limit, fields=fields)
         header = csv_text(page.names, ())
         return _part(artifact, "rows", page.csv_rows, offset, page.total, [header])
@@ -135,7 +135,7 @@ async def search_artifact(
         raise ToolError("Give either query or pattern.")
     artifact = await artifacts.find(handle)
     lines, unsearched = await _lines(artifact, artifacts, tables)
-    if query and artifact.media_type != TABLE_TYPE:
+    if query and not is_table(artifact):
         found = await asyncio.to_thread(find_passages, "\n".join(lines), query)
         blocks = found.shown(current_room(), limit=limit)
         counts = f"{found.fitting:,} of {found.total:,} passages fit"
@@ -203,7 +203,7 @@ async def _lines(
     artifact: Artifact, artifacts: Artifacts, tables: Tables
 ) -> tuple[list[str], list[str]]:
     """Return the lines of a text or the rows of a table as CSV, and a note when these are not all."""
-    if artifact.media_type == TABLE_TYPE:
+    if is_table(artifact):
         table_rows = await tables.rows(artifact.handle, limit=_TABLE_ROWS)
         more = table_rows.total - len(table_rows.rows)
         note = (

@@ -8,14 +8,15 @@ from pydantic import Field
 
 from bot.toolkit import (
     Directory,
-    FoundMessage,
     Provided,
     Reads,
-    Source,
+    Tables,
+    ThreadMessage,
     TimeRange,
     ToolResult,
     counted,
     current_request,
+    messages_result,
     narrowing,
     tool,
     zone_of,
@@ -33,6 +34,7 @@ from bot.toolkit import (
 async def search_messages(
     query: Annotated[str, Field(min_length=1, max_length=300, description="A few words.")],
     directory: Provided[Directory],
+    tables: Provided[Tables],
     limit: Annotated[int, Field(ge=1, le=20, description="At most so many.")] = 10,
     time_range: TimeRange = None,
 ) -> ToolResult:
@@ -41,18 +43,12 @@ async def search_messages(
     zone = zone_of(current_request().request.time_zone)
     start, end = narrowing.time_range(time_range, zone)
     result = await directory.search(query, limit=limit, after=start, before=end)
-    lines = [
-        f"[{message.at.astimezone(zone):%Y-%m-%d %H:%M}] #{message.channel} {message.author}: {message.text}"
-        f" ({message.url})"
-        for message in result.messages
+    found = [
+        ThreadMessage(ts="", at=hit.at, author=hit.author, text=hit.text, url=hit.url)
+        for hit in result.messages
     ]
-    count = counted(len(lines), "message")
-    head = f"{count} · searched: {result.searched} · times in {zone}"
-    return ToolResult(
-        "\n".join([head, *lines]), tuple(_source(message) for message in result.messages)
+    head = f"{counted(len(found), 'message')} · searched: {result.searched}"
+    channels = [hit.channel for hit in result.messages]
+    return await messages_result(
+        head, found, tables, name=f"messages with {query}", channels=channels
     )
-
-
-def _source(message: FoundMessage) -> Source:
-    title = f"{message.author} in #{message.channel}"
-    return Source(title=title, url=message.url, supports="What was said.")

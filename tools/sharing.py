@@ -28,6 +28,7 @@ from bot.toolkit import (
     ToolResult,
     clean,
     gaps_of,
+    is_table,
     tool,
 )
 from bot.toolkit.provided.exports import REPORT_FORMATS, WorkbookSheet
@@ -172,7 +173,7 @@ class _Maker:
 
     async def from_handle(self, handle: str) -> _File:
         artifact, suffix = await self.artifacts.find(handle), self.suffix
-        if artifact.media_type == TABLE_TYPE:
+        if is_table(artifact):
             return await self._from_table(artifact)
         if artifact.media_type == CHART_TYPE and suffix == ".png":
             chart = Chart.model_validate_json(await self.artifacts.read(handle))
@@ -200,7 +201,11 @@ class _Maker:
         stem = PurePosixPath(self.name).stem
         match self.suffix:
             case ".parquet":
-                return _File(await self.artifacts.read(table.handle))
+                whole = table.handle
+                if table.media_type != TABLE_TYPE:
+                    copied = await self.tables.query(f"FROM {whole}", [whole], compact=True)
+                    [whole] = copied.handles
+                return _File(await self.artifacts.read(whole))
             case ".xlsx":
                 return await self.from_sheets([Sheet(name=stem[:100], handle=table.handle)])
             case ".csv":
@@ -221,7 +226,7 @@ class _Maker:
         made, notes = [], list[str]()
         for sheet in sheets:
             table = await self.artifacts.find(sheet.handle)
-            if table.media_type != TABLE_TYPE:
+            if not is_table(table):
                 raise ToolError(f"{sheet.handle} is no table; a sheet is made of a tbl_….")
             read = await self.tables.rows(sheet.handle, limit=_MAX_ROWS)
             made.append(WorkbookSheet(sheet.name, read.names, read.rows))

@@ -8,6 +8,7 @@ Every description has a head line `handle: tbl_… · 4 rows × 2 columns · sou
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ from bot.core.errors import ToolError
 from bot.library.documents.cells import cell_text, clean, csv_text
 from bot.services.table_session import MeasuredTable, Session, open_session
 from bot.toolkit.provided.artifacts import Artifact, Artifacts, Column, gaps_of
-from bot.toolkit.provided.tables import TABLE_TYPE, Rows, columns_line, quoted_name
+from bot.toolkit.provided.tables import ROWS_TYPE, TABLE_TYPE, Rows, columns_line, quoted_name
 from bot.toolkit.tool import ToolResult
 
 _PROFILE_HEADING = ["column", "type", "nulls", "distinct", "min", "max", "mean", "median", "values"]
@@ -104,6 +105,21 @@ class ArtifactTables:
         async with open_session(self.artifacts) as session:
             measured = await session.write(list(columns), rows)
         return await self._save(measured, name=name, left_out=left_out)
+
+    async def save_rows(
+        self, columns: Sequence[Column], rows: Sequence[Sequence[object]], *, name: str
+    ) -> Artifact:
+        """See `Tables.save_rows`."""
+        names = [column.name for column in columns]
+        return await self.artifacts.save(
+            json.dumps([dict(zip(names, row, strict=True)) for row in rows]).encode(),
+            name=name,
+            media_type=ROWS_TYPE,
+            prefix="tbl",
+            rows=len(rows),
+            columns=tuple(columns),
+            source_title=name,
+        )
 
     async def save_parquet(
         self,

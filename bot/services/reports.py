@@ -41,7 +41,7 @@ from bot.text.locales import locale_of
 from bot.text.redaction import redacted, redacted_cells
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifacts
 from bot.toolkit.provided.exports import ReportFile
-from bot.toolkit.provided.tables import TABLE_TYPE
+from bot.toolkit.provided.tables import is_table
 
 _MAX_ROWS = 1000
 _MAX_COLUMNS = 16
@@ -96,7 +96,7 @@ class _FigureLoader:
         self.gaps += gaps
         caption = figure.caption + "".join(f" ({gap})" for gap in gaps)
         figure = figure.model_copy(update={"caption": caption})
-        if artifact.media_type == TABLE_TYPE:
+        if is_table(artifact):
             return await self._table(figure)
         image = figure.handle
         if artifact.media_type == CHART_TYPE:

@@ -17,9 +17,14 @@ from bot.library.isolated import ProcessLost, Refused
 from bot.library.isolated.process import IsolatedLimits, IsolatedProcess
 from bot.services.children import asker_process
 from bot.toolkit.provided.artifacts import Artifact, Artifacts, Column
-from bot.toolkit.provided.tables import TABLE_TYPE, columns_line
+from bot.toolkit.provided.tables import ROWS_TYPE, TABLE_TYPE, columns_line, quoted_name
 
-_READERS = {TABLE_TYPE: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
+_READERS = {
+    TABLE_TYPE: "read_parquet({file})",
+    ROWS_TYPE: "read_json({file}, format = 'array', columns = {columns})",
+    "text/csv": "read_csv({file})",
+    "application/json": "read_json({file})",
+}
 _LIMITS = IsolatedLimits(seconds=20.0, reply=128_000_000)
 _RESULT = "result.parquet"
 
@@ -130,5 +135,11 @@ def _views(tables: Sequence[Artifact]) -> list[tuple[str, str, list[str]]]:
             if name and name.lower() not in named:
                 named.add(name.lower())
                 names.append(name)
-        views.append((table.handle, _READERS[table.media_type.split(";")[0]], names))
+        views.append((table.handle, _reader(table), names))
     return views
+
+
+def _reader(table: Artifact) -> str:
+    """Return the SQL that reads a table from a file, with {file} for its name as a literal."""
+    columns = ", ".join(f"{quoted_name(each.name)}: '{each.type}'" for each in table.columns)
+    return _READERS[table.media_type.split(";")[0]].replace("{columns}", f"{{{columns}}}")

@@ -17,6 +17,7 @@ from bot.library.documents.cells import cell_text, clean, csv_text
 from bot.text.counting import counted
 from bot.text.time_zones import day_and_time, zone_label, zone_note, zone_of
 from bot.text.translation import Plural, Text
+from bot.toolkit.message_tables import messages_result
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.progress import current_progress, progress
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
@@ -43,7 +44,14 @@ from bot.toolkit.provided.interpreters import Interpreters
 from bot.toolkit.provided.memories import Memories, Memory, MemoryScope
 from bot.toolkit.provided.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.provided.schedules import Schedules
-from bot.toolkit.provided.tables import TABLE_TYPE, RowLimit, Rows, TableHandle, Tables
+from bot.toolkit.provided.tables import (
+    TABLE_TYPE,
+    RowLimit,
+    Rows,
+    TableHandle,
+    Tables,
+    is_table,
+)
 from bot.toolkit.provided.web import (
     MAX_QUERY_CHARACTERS,
     MAX_RESULTS,
@@ -137,8 +145,10 @@ __all__ = [
     "current_room",
     "day_and_time",
     "gaps_of",
+    "is_table",
     "message_line",
     "message_time",
+    "messages_result",
     "often_of",
     "progress",
     "provider",

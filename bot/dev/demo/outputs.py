@@ -10,8 +10,8 @@ _HEAD = re.compile(r"^handle: (?P<handle>\w+)[^<\n]*(?:<(?P<url>[^>\n]+)>)?.*$",
 _COLUMNS = re.compile(r"^columns: (.+)$", re.M)
 _NUMBER = re.compile(r"INT|DOUBLE|FLOAT|DECIMAL|REAL", re.IGNORECASE)
 _MESSAGE = re.compile(
-    r"^\[(?P<when>\d{4}-[\d: -]+)\] (?P<author>[^:\n]+): (?P<text>.*?)"
-    r"(?: \(files: [^\n]*?\))?(?: \(\d+ replies\))?(?: \(link: (?P<url>\S+)\))?$",
+    r"^(?:(?P<number>\d+) )?\[(?P<when>\d{4}-[\d: -]+)\] (?P<author>[^:\n]+): (?P<text>.*?)"
+    r"(?: \(files: [^\n]*?\))?(?: \(\d+ replies\))?(?: \(reactions: [^\n]*?\))?(?: \(link: (?P<url>\S+)\))?$",
     re.M,
 )
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z _-]*[A-Za-z]")  # needs no quotes in a reference
@@ -95,7 +95,14 @@ def read_address(output: str) -> str | None:
 
 def read_messages(output: str) -> list[Message]:
     """Return the messages that an output lists, the oldest first."""
-    return [Message(**each.groupdict()) for each in _MESSAGE.finditer(output)]
+    handle, messages = read_handle(output), list[Message]()
+    for found in _MESSAGE.finditer(output):
+        facts = found.groupdict()
+        number = facts.pop("number")
+        if number and handle:
+            facts["url"] = f"{{{{{handle}.link[{number}]}}}}"
+        messages.append(Message(**facts))
+    return messages
 
 
 def read_schema(output: str) -> dict[str, list[str]]:

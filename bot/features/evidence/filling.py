@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +14,7 @@ from bot.agent.hooks.chain import FilledIn
 from bot.core.ids import HANDLE
 from bot.core.request import Request
 from bot.library.tracing.outputs import Cell, Output
-from bot.library.tracing.references import Fault, Figures
+from bot.library.tracing.references import Fault, Figures, is_link
 from bot.library.tracing.writing import written
 from bot.runs.context.answer_locale import answer_locale
 from bot.toolkit import Tool
@@ -21,6 +22,8 @@ from bot.toolkit import Tool
 _MOST_ROWS = 50
 _TABLE = {"caption", "columns", "rows", "handle"}
 _AS_TYPED = frozenset(["url", "link", "quote", "charts", "handle"])
+_MESSAGE = re.compile(r"\{{0,2}\s*(tbl_[0-9a-z]{6,16})(?:\.link)?\[(\d{1,4})\]\s*\}{0,2}")
+"""A message in the place of its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ class _Walk:
                 return self._table(value, path)
             case dict():
                 return {
-                    name: each
+                    name: self._typed(each)
                     if self.escaped and name in _AS_TYPED
                     else self.through(each, f"{path}.{name}")
                     for name, each in value.items()
@@ -156,10 +159,21 @@ class _Walk:
             case _:
                 return value
 
+    def _typed(self, value: Any) -> Any:
+        """Return an address, quote or handle as it was typed; the address of a message by its number."""
+        message = _MESSAGE.fullmatch(value) if isinstance(value, str) else None
+        if message is None:
+            return value
+        new = self.figures.fill(f"{{{{{message[1]}.link[{message[2]}]}}}}", None, escaped=False)
+        self.faults += new.faults
+        return value if new.faults else new.text
+
     def _text(self, text: str, path: str) -> str:
         new = self.figures.fill(text, self.locale, escaped=self.escaped)
         self.faults += new.faults
         for each in new.filled:
+            if is_link(each.cell):
+                continue
             self._note(path, new.text[each.start : each.end], each.start, each.reference)
             self.cells[each.reference] = each.cell
             self.notes.append(f"filled in: {each.reference} = {new.text[each.start : each.end]}")

@@ -47,7 +47,7 @@ class _Database:
                 self.connection.execute(f"DROP VIEW IF EXISTS {quoted_name(name)}")
             self.tables = []
             for file, reader, names in tables:
-                source = f"{reader}('{Path.cwd() / file}')"
+                source = reader.replace("{file}", f"'{Path.cwd() / file}'")
                 for name in names:
                     # REPLACE, because an earlier attempt that failed may have left a view.
                     view = f"CREATE OR REPLACE VIEW {quoted_name(name)}"

@@ -17,6 +17,9 @@ _HEAD = re.compile(
     r"^handle: (?P<handle>tbl_[0-9a-z]{6,16}) · "
     r"(?:[\d,]+ rows × (?P<columns>\d[\d,]{0,14}) columns|rows (?P<first>\d[\d,]{0,14})–[\d,]+ of [\d,]+)"
 )
+_MESSAGE = re.compile(r"(\d{1,4}) \[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,80}): (.*)")
+_OF_A_MESSAGE = ("n", "time", "person", "text", "link")
+_MOST_MESSAGES = 1_000
 _HEADING_LINES = ("columns: ", "note: ", "profile:", "first ")
 _MOST_LINES = 200  # of one row
 _RESULT = re.compile(r"result: ([^\n]{1,100})(?:\n|\Z)")
@@ -86,6 +89,12 @@ class Output:
     def tables(self) -> tuple[ShownTable, ...]:
         """The tables that the text shows under a handle of the call, in order. Linear in the text."""
         return tuple(_tables_in(self))
+
+    @cached_property
+    def messages(self) -> ShownTable | None:
+        """The numbered messages that the text shows under a handle of the call, as a table in which
+        each has its link: its address is not in the text, but a source of the output."""
+        return next(_messages_in(self), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +199,8 @@ def _tables_in(output: Output) -> Iterator[ShownTable]:
         at += 1
         if head is None or head["handle"] in seen or head["handle"] not in output.handles:
             continue
+        if at < len(lines) and _MESSAGE.match(lines[at]):
+            continue
         seen.add(head["handle"])
         number = at
         columns, at = _heading(lines, at, int((head["columns"] or "0").replace(",", "")))
@@ -198,6 +209,32 @@ def _tables_in(output: Output) -> Iterator[ShownTable]:
         first = int(head["first"].replace(",", "")) if head["first"] else 1
         rows, at = _rows(lines, at, len(columns), first)
         yield ShownTable(output, head["handle"], number, columns, rows)
+
+
+def _messages_in(output: Output) -> Iterator[ShownTable]:
+    for at, line in enumerate(output.lines[:-1], 1):
+        head = _HEAD.match(line)
+        if head and head["handle"] in output.made and _MESSAGE.match(output.lines[at]):
+            entries, end = _messages(output, at)
+            rows = _Rows(1, [(number, cells) for number, cells in entries], end)
+            yield ShownTable(output, head["handle"], at, _OF_A_MESSAGE, rows)
+
+
+def _messages(output: Output, at: int) -> tuple[list[tuple[int, tuple[str, ...]]], int]:
+    """Return the line and the cells of each message from a line on, and the line after them. A number
+    that is not shown has a row of its own without text."""
+    entries = list[tuple[int, tuple[str, ...]]]()
+    for number, line in enumerate(output.lines[at:], at + 1):
+        if (match := _MESSAGE.match(line)) and len(entries) < int(match[1]) <= _MOST_MESSAGES:
+            while len(entries) < int(match[1]):
+                n = len(entries)
+                link = output.sources[n].url if n < len(output.sources) else ""
+                entries.append((number, (str(n + 1), "", "", "", link)))
+            entries[-1] = (number, (*match.groups(), entries[-1][1][-1]))
+        elif entries and line.startswith("  "):
+            *cells, text, link = entries[-1][1]
+            entries[-1] = (entries[-1][0], (*cells, f"{text}\n{line[2:]}", link))
+    return entries, len(output.lines) + 1
 
 
 def _heading(lines: Sequence[str], at: int, count: int) -> tuple[tuple[str, ...], int]:

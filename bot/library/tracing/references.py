@@ -92,7 +92,7 @@ class Figures:
                 new.faults.append(f"{{{{{reference}}}}}: {fault}")
                 parts.append(MISSING)
             else:
-                if escaped and value_of(cell.text) is None:
+                if escaped and not is_link(cell) and value_of(cell.text) is None:
                     written_as = _plain(written_as)
                 written_as = written_as.replace("{{", "{ {")
                 new.filled.append(Filled(size, size + len(written_as), reference, cell))
@@ -120,7 +120,11 @@ class Figures:
     def _parts(self, handle: str) -> list[ShownTable]:
         if handle not in self._parts_of:
             outputs = (output for output in self.outputs if handle in (*output.made, *output.used))
-            tables = (table for output in outputs for table in output.tables)
+            tables = (
+                table
+                for output in outputs
+                for table in (*output.tables, *filter(None, [output.messages]))
+            )
             self._parts_of[handle] = [table for table in tables if table.handle == handle]
         return self._parts_of[handle]
 
@@ -250,7 +254,14 @@ def _plain(text: str) -> str:
 def _named(output: Output) -> list[str]:
     """Return the handles under which an output showed figures."""
     single = [output.figure.handle] if output.figure else []
-    return [*(table.handle for table in output.tables), *single]
+    tables = (*output.tables, *filter(None, [output.messages]))
+    return [*(table.handle for table in tables), *single]
+
+
+def is_link(cell: Cell) -> bool:
+    """Return whether a cell is the address of a message, which is not from the message's text."""
+    messages = cell.output.messages
+    return cell.column == "link" and messages is not None and messages.handle == cell.handle
 
 
 class _Code:

@@ -27,7 +27,7 @@ _FEWEST_PHONE_DIGITS = 6
 _LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
 _MARK = re.compile(
     r"^(?:\[page (?P<page>\d+)(?: of \d+)?\]"
-    r"|(?P<message>\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}):"
+    r"|(?:\d{1,4} )?(?P<message>\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}):"
     r"|\d{1,3}\. (?P<result>[^\n]{1,300}?) — (?P<address>https?://\S+)$)"
     r"|(?:^|· )source: (?P<source>[^<\n]{1,300}?)(?: <(?P<url>[^>\n]{1,2000})>)?$",
     re.MULTILINE,
@@ -304,6 +304,8 @@ class Searched:
         """Return the link at the end of a message, or the address of the words on a page."""
         if self.output.link:
             return self.output.link
+        if (messages := self.output.messages) and (row := messages.row_on(line)):
+            return row.cells[-1]
         if "(link: " in self.output.text:
             for number in range(line, min(line + _LINES_OF_A_MESSAGE, len(self.output.lines) + 1)):
                 written = self._line(number)

@@ -26,7 +26,7 @@ THREAD = "thread"
 """The call id of the messages of the thread that the model was given without a call."""
 
 _OWN_MESSAGE = re.compile(
-    rf"^\[[^\]\n]*\] [^:\n]*{re.escape(OWN)}: [^\n]*(?:\n  [^\n]*)*", re.MULTILINE
+    rf"^(?:\d+ )?\[[^\]\n]*\] [^:\n]*{re.escape(OWN)}: [^\n]*(?:\n  [^\n]*)*", re.MULTILINE
 )
 _MARK = re.compile(r"^\[(?:end of )?data \w+\]\n?", re.MULTILINE)
 

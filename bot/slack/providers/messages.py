@@ -51,6 +51,10 @@ class MessageReader:
             own=self._is_own(message),
             run=run_of(message) or "",
             edited=edited_at(message),
+            reactions=tuple(
+                (one_line(str(each.get("name") or "")), int(each.get("count") or 0))
+                for each in message.get("reactions") or ()
+            ),
         )
 
     def _content(self, message: Mapping[str, Any]) -> str:

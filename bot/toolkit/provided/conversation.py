@@ -13,7 +13,7 @@ from bot.text.mentions import Mention
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
     """A message. `author` is a display name, `replies` the number of replies in its thread, `url` a
-    link to the message if there is one. `own` marks messages of the bot, and `run` is the id of the
+    link to the message if there is one, `reactions` emoji with how many people used each. `own` marks messages of the bot, and `run` is the id of the
     run that posted one, if any. `edited` is the ts of the last edit, "" without one."""
 
     ts: str
@@ -26,6 +26,7 @@ class ThreadMessage:
     own: bool = False
     run: str = ""
     edited: str = ""
+    reactions: tuple[tuple[str, int], ...] = ()
 
 
 OWN = " (you)"
@@ -42,6 +43,9 @@ def message_line(message: ThreadMessage, zone: tzinfo) -> str:
         parts.append(f"(files: {files})")
     if message.replies:
         parts.append(f"({message.replies} replies)")
+    if message.reactions:
+        given = ", ".join(f"{emoji} {times}" for emoji, times in message.reactions)
+        parts.append(f"(reactions: {given})")
     if message.url:
         parts.append(f"(link: {message.url})")
     return " ".join(parts)

@@ -171,3 +171,51 @@ async def test_one_clause_of_a_contract_takes_two_calls_and_comes_whole(redis_ur
     assert set(re.findall(r"(?:doc|out)_\w+", clause)) == set(re.findall(r"doc_\w+", clause))
     assert "· SUPPLY AGREEMENT › 11 Assignment" in other
     assert "11.3 The parties" in other
+
+
+async def test_messages_are_a_table_and_are_cited_by_their_number(redis_url: str) -> None:
+    """K15, K14: the channel's messages are counted with SQL, a figure of that is filled in, and the
+    link of a message, which the model has not read, is derived from its number."""
+    handles = dict[str, str]()
+
+    def query(request: ModelRequest) -> Reply:
+        handles["messages"] = re.findall(r"handle: (tbl_\w+)", str(request.items[-1]))[0]
+        sql = (
+            "SELECT person, count(*) AS times, sum(reactions) AS liked FROM {} "
+            "WHERE text LIKE '%late%' GROUP BY 1 ORDER BY 2 DESC"
+        )
+        table = handles["messages"]
+        return call("query_table", {"sql": sql.format(table), "handles": [table]})
+
+    def close(request: ModelRequest) -> Reply:
+        counted = re.findall(r"handle: (tbl_\w+)", str(request.items[-1]))[0]
+        message = f"{{{{{handles['messages']}.link[2]}}}}"
+        result = answer(
+            f"Ben wrote {{{{{counted}.times[1]}}}} times that it is late: [see]({message}).",
+            sources=[
+                {"title": "Ben", "url": message, "supports": "It is late.", "quote": None},
+                {"title": "Ada", "url": handles["messages"] + "[1]", "supports": "", "quote": None},
+            ],
+        )
+        return finish(result)
+
+    script = Script([call("read_channel", {"limit": 4}), respond(query), respond(close)])
+    async with bot_in_slack(script, redis_url) as place:
+        first = await place.slack.say(ADA, GENERAL, "Where is it?")
+        second = await place.slack.say(BEN, GENERAL, "It is late, sorry")
+        await place.slack.react(ADA, GENERAL, second["ts"], "eyes")
+        await place.slack.say(BEN, GENERAL, "Still late:\nby 3 days")
+        asked = await place.slack.say(ADA, GENERAL, place.mention("Who says late how often?"))
+        message = await place.answered(asked["ts"], "Ben wrote 2 times")
+        read = output(place.api.requests[1].body["input"])
+        counted = output(place.api.requests[2].body["input"])
+
+    assert "archives/" not in read
+    assert "2 [" in read
+    assert "Ben Okafor: It is late, sorry (reactions: eyes 1)" in read
+    assert "Ben Okafor,2,1" in counted
+    links = [
+        place.slack.url + f"archives/{GENERAL}/p{ts['ts'].replace('.', '')}"
+        for ts in (first, second)
+    ]
+    assert all(link in str(message["blocks"]) for link in links)

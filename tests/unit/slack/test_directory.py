@@ -10,13 +10,16 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
+from bot.services.artifact_tables import ArtifactTables
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
+from bot.testing.artifacts import MemoryArtifacts
 from tests.unit.slack.rig import Rig, not_noted, wired
 from tools.directory import find_channels, find_people, list_members
 from tools.search import search_messages
 
+TABLES = ArtifactTables(MemoryArtifacts())
 GENERAL, FINANCE, SALES = "C0GENERAL1", "C0FINANCE1", "C0SALES001"
 
 
@@ -120,8 +123,8 @@ async def test_slack_searches_all_public_channels_in_the_askers_name(look: Looku
     """The bot need not be in them; each result is a source, nothing private is among them."""
     url = await _turtles(look.ws)
     with look.by(ADA, look.ws.new_action_token(ADA)):
-        found = await search_messages("turtle budget", look.directory)
-        none = await search_messages("turtle", look.directory, time_range="/2020-01-01")
+        found = await search_messages("turtle budget", look.directory, TABLES)
+        none = await search_messages("turtle", look.directory, TABLES, time_range="/2020-01-01")
     assert "searched: Slack's search over all public channels" in found.content
     assert "Turtle budget of sales" in found.content
     assert url in [each.url for each in found.sources]
@@ -142,7 +145,7 @@ async def test_without_slacks_search_the_bots_own_public_channels_are_searched(
         look.ws.state.missing_scopes.add("search:read.public")
     look.ws.state.search_enabled = why != "not enabled"
     with look.by(ADA, token):
-        found = await search_messages("TURTLE budget", look.directory)
+        found = await search_messages("TURTLE budget", look.directory, TABLES)
     assert "only the last 200 messages" in found.content
     assert [each.url for each in found.sources] == [url]
     assert SECRET not in found.content
@@ -153,7 +156,7 @@ async def test_a_guest_cannot_search_nor_a_private_result_get_through(look: Look
     """Even where Slack's search would answer; what it says of a channel is not relied on."""
     await _turtles(look.ws)
     with look.by(GUS, look.ws.new_action_token(GUS)), pytest.raises(ToolError, match="Guests"):
-        await search_messages("turtle", look.directory)
+        await search_messages("turtle", look.directory, TABLES)
     assert not [e for e in look.ws.effects if e.method == "assistant.search.context"]
     names = await look.directory._search._public_names({GENERAL, FINANCE})
     assert set(names) == {GENERAL}

@@ -164,8 +164,11 @@ MAKERS: dict[str, Callable[[MemoryArtifacts], Awaitable[ToolResult]]] = {
     ),
 }
 """Tools that make artifacts of what they get: a page of more rows than it has."""
-WHOLE = {"make_table", "read_canvas", "write_file"}
-"""They keep all of what they are given."""
+WHOLE = {
+    *("make_table", "read_canvas", "write_file"),
+    *("read_channel", "read_linked_thread", "read_thread", "search_messages"),
+}
+"""They keep all of what they are given; of messages, how many were read is said above them."""
 
 
 async def incomplete_table(artifacts: MemoryArtifacts) -> Artifact:
