@@ -298,6 +298,8 @@ def request_message(
     verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
     beside = f", with {request.open_channel} open" if request.open_channel else ""
     where = f"{verb} in {request.place}{beside}"
+    if request.scheduled:
+        where = f"scheduled this on {request.scheduled:%Y-%m-%d} for now in {request.place}"
     parts = [f"[{request.author} {where}, {_local_time(request)}]"]
     if request.quoted:
         parts.append("About this message:\n" + mark_as_data(_quote(request.quoted), new_mark()))

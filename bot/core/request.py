@@ -95,7 +95,8 @@ class Request(BaseModel):
     - `author`, `place`: names that people and the model read ("Ada", "#sales").
     - `open_channel`: the channel that the user had open while writing to the bot.
     - `trace`: W3C traceparent of the span that received the request, if any.
-    - `schedule`: id of the schedule that asked, if any.
+    - `schedule`: id of the schedule that asked, if any. `scheduled`, `due`: when it was made, and the
+      time for which it was set.
     - `late`: catch-up found the message after a time in which no process listened.
     - `restored`: when the backup was made from which this request came back: what its run did since
       is not known.
@@ -163,6 +164,8 @@ class Request(BaseModel):
     time_zone: str = "UTC"
     trace: str = ""
     schedule: str = ""
+    scheduled: datetime | None = None
+    due: datetime | None = None
     job: Job | None = None
     action_token: str = Field(default="", repr=False)
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
@@ -201,6 +204,11 @@ class Request(BaseModel):
         """Whether `user` typed it as a message for everybody in the thread, or edited one."""
         typed = self.entry in (Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY)
         return typed and not self.private and self.again in (None, RepeatReason.EDITED)
+
+    @property
+    def has_placeholder(self) -> bool:
+        """Whether a message of the bot itself asks, which then becomes the answer: a schedule's."""
+        return self.due is not None and not self.private
 
     @property
     def opens_thread(self) -> bool:

@@ -1,4 +1,4 @@
-"""Schedules: questions that the bot asks itself later, once or repeatedly."""
+"""Schedules: questions that the bot asks itself later, and reminders, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ _DAYS_BETWEEN = Text("{first} through {last}")
 
 
 class Schedule(BaseModel):
-    """A question that is asked on behalf of `user` in `thread` at set times.
+    """A question that is asked on behalf of `user` at set times, or what they are reminded of.
 
+    - `thread`: the thread of `channel` in which it comes; "" for a new message each time.
+    - `remind`: the text is posted as it is, and no model is asked.
     - `next_at`: the next time, in seconds since the epoch.
     - `cron`: when it repeats, in `time_zone`; "" for a question that is asked once.
     - `suggested`: nobody approved the text, which the model worded.
@@ -59,6 +61,7 @@ class Schedule(BaseModel):
     cron: str = ""
     time_zone: str = "UTC"
     next_at: int
+    remind: bool = False
     suggested: bool = False
     refresh: str = ""
     waits_for: str = ""

@@ -43,7 +43,7 @@ from bot.toolkit.provided.exports import ChartImage, Exports, ReportFile
 from bot.toolkit.provided.interpreters import Interpreters
 from bot.toolkit.provided.memories import Memories, Memory, MemoryScope
 from bot.toolkit.provided.scheduled_messages import ScheduledMessages, WaitingMessage
-from bot.toolkit.provided.schedules import Schedules
+from bot.toolkit.provided.schedules import SchedulePlace, Schedules
 from bot.toolkit.provided.tables import (
     TABLE_TYPE,
     RowLimit,
@@ -113,6 +113,7 @@ __all__ = [
     "RowLimit",
     "Rows",
     "Schedule",
+    "SchedulePlace",
     "ScheduledMessages",
     "Schedules",
     "Search",

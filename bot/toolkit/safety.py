@@ -57,7 +57,8 @@ class Changes:
     It runs alone, in order, at most once, and not in a dry run.
 
     - `sensitive`: a person must approve each call, except calls that are `free_in_direct` where the
-      asker writes to the bot alone.
+      asker writes to the bot alone, and those that are `for_asker`: whatever comes of them, only the
+      asker sees it.
     - `standing`: arguments that stay the same while one approval holds for further calls; None if
       each sensitive call needs an approval of its own.
     - `mentions`: the argument whose text can mention people whom the asker mentioned.
@@ -75,6 +76,7 @@ class Changes:
     destructive: bool = False
     for_everybody: Callable[[Any], bool] | None = None
     free_in_direct: Callable[[Any], bool] | None = None
+    for_asker: Callable[[Any], bool] | None = None
     foreign: bool = False
     evidence: bool = False
 
@@ -91,8 +93,8 @@ def mistake_in(safety: object) -> str:
             return (
                 "what calculates works on its arguments alone: no foreign, sends or evidence=False"
             )
-        case Changes(sensitive=False, free_in_direct=free) if free is not None:
-            return "free_in_direct is an exception from sensitive=True"
+        case Changes(sensitive=False) if safety.free_in_direct or safety.for_asker:
+            return "free_in_direct and for_asker are exceptions from sensitive=True"
         case Reads() | Changes():
             return ""
         case _:

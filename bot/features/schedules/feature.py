@@ -17,7 +17,7 @@ from bot.features.schedules.waiting import WaitingMessages
 from bot.runs.watching import Listener, ListenerFor
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.schedules import WorkspaceSchedules
-from bot.slack.providers.channel_access import ReachableChannels
+from bot.slack.providers.channel_access import ReachableChannels, for_the_model
 from bot.slack.providers.messages import MessageReader
 from bot.store import Stores
 from bot.store.families import Family
@@ -36,7 +36,16 @@ def schedules() -> Feature:
 
 
 def _own_schedules(deps: ServiceDeps) -> Schedules:
-    return OwnSchedules(deps.stores.schedules)
+    slack = deps.slack
+    if slack is None:
+        return OwnSchedules(deps.stores.schedules)
+
+    async def direct_channel(user: str) -> str:
+        async with for_the_model():
+            opened = await slack.clients.writes.conversations_open(users=user)
+        return str(opened["channel"]["id"])
+
+    return OwnSchedules(deps.stores.schedules, direct_channel=direct_channel)
 
 
 def _scheduled_messages(deps: ServiceDeps) -> ScheduledMessages | None:

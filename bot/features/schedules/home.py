@@ -1,9 +1,11 @@
-"""Scheduled questions and messages in Slack: listed and cancelled in the Home tab, asked when due."""
+"""Scheduled questions, reminders and messages in Slack: in the Home tab, and when they are due."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from slack_sdk.errors import SlackApiError
 from typing_extensions import override
@@ -26,14 +28,18 @@ from bot.slack.intake.questions import Question
 from bot.slack.intake.schedules import WorkspaceSchedules, place_of, words_of
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
+from bot.slack.ui import words as ui_words
 from bot.slack.ui.blocks import (
     Block,
     button,
     divider,
     header,
     notice_modal,
+    rich,
+    rich_text,
     section,
     shortened,
+    text_element,
     with_confirmation,
     with_label,
 )
@@ -44,6 +50,7 @@ from bot.text.translation import reader
 log = logging.getLogger(__name__)
 
 CANCEL, CANCEL_MESSAGE = "cancel_schedule", "cancel_message"
+_LATE_SECONDS = 600
 _MAX_FOR_ADMINS = 10  # a Home tab has at most 100 blocks
 _MAX_MESSAGES = 8  # per person
 _MAX_QUOTE = 200  # characters of a text in a confirmation dialog
@@ -78,21 +85,43 @@ class SchedulesInSlack(SlackPart):
 
     @override
     async def take_due(self, schedule: Schedule) -> bool:
-        """Ask the question of a schedule. Its key has the time, so that it is asked once."""
+        """Ask the question of a schedule, or remind. The key has the time, so that it comes once."""
         if schedule.refresh:
             return False
+        key = f"schedule:{schedule.id}:{schedule.next_at}"
+        due = datetime.fromtimestamp(schedule.next_at, UTC)
+        if schedule.remind or not schedule.thread:
+            await self._check_owner(schedule)
+        if schedule.remind:
+            is_late = time.time() - schedule.next_at > _LATE_SECONDS
+            text, blocks = reminder(schedule, is_late=is_late)
+            thread = schedule.thread or None
+            await self._app.questions.post_once(
+                key, schedule.channel, thread, text, blocks, since=due
+            )
+            return True
         question = Question(
             entry=Entry.SCHEDULE,
             user=schedule.user,
             channel=schedule.channel,
-            thread=schedule.thread,
+            thread=schedule.thread or None,
             text=schedule.text,
             schedule=schedule.id,
+            scheduled=schedule.made,
+            due=due,
             suggested=schedule.suggested,
-            key=f"schedule:{schedule.id}:{schedule.next_at}",
+            key=key,
         )
         await self._app.questions.ask(question)
         return True
+
+    async def _check_owner(self, schedule: Schedule) -> None:
+        """Raise NotPermitted unless the owner may ask in the channel now, and is in it."""
+        app, user, channel = self._app, schedule.user, schedule.channel
+        await app.people.find_now(user)
+        await app.questions.permitted(user, channel)
+        if not (channel.startswith("D") or await app.access.is_member(user, channel)):
+            raise NotPermitted(ui_words.NOT_YOUR_CHANNEL())
 
     async def _cancel(self, press: Press) -> None:
         try:
@@ -136,6 +165,30 @@ class SchedulesInSlack(SlackPart):
         self._app.refresh_home(press.user)
 
 
+def reminder(schedule: Schedule, *, is_late: bool) -> tuple[str, list[Block]]:
+    """Return a reminder as the text of its notification and its blocks.
+
+    It calls its owner, and nothing in its text becomes a link, a mention or a format.
+    """
+    is_for_all = not (schedule.thread or schedule.channel.startswith("D"))
+    how = words.REMINDER_FROM if is_for_all else words.REMINDER
+    before, _, after = how(person="\n").partition("\n")
+    who: Block = {"type": "user", "user_id": schedule.user}
+    block = rich_text(
+        rich(
+            "section",
+            {"type": "emoji", "name": "alarm_clock"},
+            text_element(f" {before}"),
+            who,
+            *([text_element(after)] if after else []),
+        ),
+        rich("quote", text_element(LinkGate().plain(schedule.text))),
+    )
+    late = context(words.REMINDER_LATE(when=local_time(schedule.next_at)))
+    notice = f":alarm_clock: {how(person=f'<@{schedule.user}>')}: {words_of(schedule)}"
+    return notice, [block, *([late.block] if is_late else [])]
+
+
 def own_scheduled(
     schedules: Sequence[Schedule], messages: Sequence[ScheduledMessage]
 ) -> list[Block]:
@@ -167,7 +220,8 @@ def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
 
 
 def _own(schedule: Schedule) -> Block:
-    line = f"{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
+    kind = ":alarm_clock: " if schedule.remind else ""
+    line = f"{kind}{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
     question = words.CANCEL_QUESTION(text=_beginning(schedule.text))
     cancel = _cancel(CANCEL, schedule.id, schedule.text, question)
     return section(line, cancel, block_id=f"own-{schedule.id}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,10 +11,19 @@ from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.schedule import MOST, Schedule, first_time
 from bot.store import ScheduleStore
+from bot.toolkit.provided.schedules import SchedulePlace
 
 _LATEST_DAYS = 366
 _GRACE_SECONDS = 600  # a time that passed while the approval was pending is due at once
 _TOO_MANY = f"The person has {MOST} schedules already; cancel one first."
+
+
+DirectChannel = Callable[[str], Awaitable[str]]
+"""Return the id of the direct messages between a user and the bot. Raises ToolError."""
+
+
+async def _no_direct_channel(_user: str) -> str:
+    raise ToolError("There are no direct messages here.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +32,43 @@ class OwnSchedules:
 
     store: ScheduleStore
     clock: Callable[[], float] = time.time
+    direct_channel: DirectChannel = _no_direct_channel
 
-    async def check(self, text: str, *, at: datetime | None, cron: str) -> None:
-        self._build(text, at, cron)
-        if len(await self.all()) >= MOST:
+    async def check(
+        self,
+        text: str,
+        *,
+        at: datetime | None,
+        cron: str,
+        remind: bool = False,
+        where: SchedulePlace = "thread",
+    ) -> None:
+        await self._build(text, at, cron, remind, where)
+        if len(await self._every()) >= MOST:
             raise ToolError(_TOO_MANY)
 
-    async def add(self, text: str, *, at: datetime | None, cron: str) -> Schedule:
-        schedule = self._build(text, at, cron)
+    async def add(
+        self,
+        text: str,
+        *,
+        at: datetime | None,
+        cron: str,
+        remind: bool = False,
+        where: SchedulePlace = "thread",
+    ) -> Schedule:
+        schedule = await self._build(text, at, cron, remind, where)
         if not await self.store.add(schedule, most=MOST):
             raise ToolError(_TOO_MANY)
         return schedule
 
-    def _build(self, text: str, at: datetime | None, cron: str) -> Schedule:
+    async def _build(
+        self, text: str, at: datetime | None, cron: str, remind: bool, where: SchedulePlace
+    ) -> Schedule:
         request = current_request().request
-        if request.private:
-            raise ToolError("Only what is asked in the open can be asked again. Say so.")
+        if request.private and where != "direct":
+            raise ToolError(
+                "This was asked in private, so it can only come in a direct message. Say so."
+            )
         if bool(at) == bool(cron):
             raise ToolError("Give either at or cron.")
         first = int(at.timestamp()) if at else first_time(cron, request.time_zone, self.clock())
@@ -47,24 +77,34 @@ class OwnSchedules:
             raise ToolError(f"That time has passed: now it is {_utc(now)}.")
         if first > now + _LATEST_DAYS * 86_400:
             raise ToolError(f"That is too far off: {_LATEST_DAYS} days ahead is the most.")
+        channel = request.channel
+        if where == "direct" and not channel.startswith("D"):
+            channel = await self.direct_channel(request.user)
         return Schedule(
             team=request.team,
-            channel=request.channel,
-            thread=request.thread,
+            channel=channel,
+            thread=request.thread if where == "thread" else "",
             user=request.user,
             text=text,
             cron=cron,
             time_zone=request.time_zone,
             next_at=first,
-            suggested=request.channel.startswith("D"),
+            remind=remind,
+            suggested=channel.startswith("D"),
         )
 
     async def all(self) -> list[Schedule]:
+        request, schedules = current_request().request, await self._every()
+        if request.is_for_one:
+            return schedules
+        return [schedule for schedule in schedules if schedule.channel == request.channel]
+
+    async def _every(self) -> list[Schedule]:
         request = current_request().request
         return await self.store.of(request.team, request.user)
 
     async def cancel(self, schedule_id: str) -> Schedule:
-        found = next((each for each in await self.all() if each.id == schedule_id), None)
+        found = next((each for each in await self._every() if each.id == schedule_id), None)
         if found is None:
             raise ToolError(f"The person has no schedule {schedule_id}. list_schedules names them.")
         await self.store.remove(found.team, found.id)

@@ -1,4 +1,4 @@
-"""Tools for questions that the bot answers later, once or repeatedly."""
+"""Tools for reminders, and for questions that the bot answers later, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bot.toolkit import (
     Provided,
     Reads,
     Schedule,
+    SchedulePlace,
     Schedules,
     Services,
     Text,
@@ -31,43 +32,72 @@ _NONE = (
     "No question or reminder is scheduled. Messages that wait to be posted are told by "
     "list_scheduled_messages."
 )
+_ELSEWHERE = "What comes elsewhere is told in a direct message only."
 
 
-_SCHEDULE = Text("Schedule in this thread")
-_SCHEDULE_FOR = Text("Schedule in this thread for {time}")
-_SCHEDULE_OFTEN = Text("Schedule in this thread, {often} ({zone})")
+_PLACES = {
+    "thread": Text("in this thread"),
+    "channel": Text("in {channel}"),
+    "direct": Text("in direct messages"),
+}
+_TITLES = {
+    False: (Text("Schedule {place} for {time}"), Text("Schedule {place}, {often} ({zone})")),
+    True: (Text("Reminder {place} for {time}"), Text("Reminder {place}, {often} ({zone})")),
+}
 
 
 def _schedule_title(arguments: Any) -> str:
+    once, again = _TITLES[arguments.remind]
+    place = _PLACES[_place(arguments)](channel=current_request().channel)
     if arguments.cron:
         zone = current_request().request.time_zone
-        return _SCHEDULE_OFTEN(often=often_of(arguments.cron), zone=zone)
-    if arguments.at:
-        return _SCHEDULE_FOR(time=day_and_time(arguments.at))
-    return _SCHEDULE()
+        return again(place=place, often=often_of(arguments.cron), zone=zone)
+    return once(place=place, time=day_and_time(arguments.at) if arguments.at else "?")
+
+
+def _place(arguments: Any) -> SchedulePlace:
+    """Return where it comes. Direct messages are no channel that others read."""
+    where: SchedulePlace = arguments.where or ("direct" if arguments.remind else "thread")
+    return "direct" if where == "channel" and current_request().channel.startswith("D") else where
 
 
 def _is_daily_at_most(arguments: Any) -> bool:
-    """Return whether the question is asked once, or at one time of a day: anything that was read may
-    have talked the model into more, and each time costs."""
+    """Return whether it comes once, or at one time of a day: anything that was read may have talked the
+    model into more, and each time costs."""
     return not arguments.cron or _ONCE_A_DAY.fullmatch(arguments.cron.strip()) is not None
 
 
-async def _can_be_scheduled(call: Any, services: Services) -> None:
-    schedules = cast(Schedules, services[Schedules])
-    await schedules.check(call.text, at=_with_offset(call.at), cron=call.cron or "")
+def _is_for_asker(arguments: Any) -> bool:
+    return _place(arguments) == "direct" and _is_daily_at_most(arguments)
+
+
+async def _can_be_scheduled(call: Any, services: Services) -> Any:
+    """Return the call with its place, which the card says."""
+    schedules, where = cast(Schedules, services[Schedules]), _place(call)
+    at = _with_offset(call.at)
+    await schedules.check(call.text, at=at, cron=call.cron or "", remind=call.remind, where=where)
+    return call.model_copy(update={"where": where})
 
 
 @tool(
     group="schedules",
-    summary="Ask something later or again and again, in this thread",
-    safety=Changes(sensitive=True, check=_can_be_scheduled, free_in_direct=_is_daily_at_most),
+    summary="Remind the asker, or ask something later or again and again (every Monday)",
+    safety=Changes(
+        sensitive=True,
+        check=_can_be_scheduled,
+        free_in_direct=_is_daily_at_most,
+        for_asker=_is_for_asker,
+    ),
     title=_schedule_title,
 )
 async def schedule_prompt(
     text: Annotated[
         str,
-        Field(min_length=3, max_length=2_000, description="The whole question, as asked then."),
+        Field(
+            min_length=3,
+            max_length=2_000,
+            description="The whole question, as asked then; of a reminder, what it is about.",
+        ),
     ],
     schedules: Provided[Schedules],
     at: Annotated[
@@ -78,11 +108,27 @@ async def schedule_prompt(
         str | None,
         Field(max_length=100, description='Or again and again: "0 9 * * MON", asker\'s zone.'),
     ] = None,
+    remind: Annotated[
+        bool,
+        Field(
+            description="True: text is posted then as it is, and nothing is looked up or written."
+        ),
+    ] = False,
+    where: Annotated[
+        SchedulePlace | None,
+        Field(
+            description='"thread": here; "channel": a new message in this channel; "direct": to the '
+            "asker alone. By default a question here, a reminder to the asker."
+        ),
+    ] = None,
 ) -> str:
-    """Have a question asked for the asker at a time or by a cron expression; it is answered in this
-    thread. Only when they want that. In a channel, or more than once a day, somebody approves exactly this
-    text first."""
-    made = await schedules.add(text, at=_with_offset(at), cron=cron or "")
+    """Have the asker reminded, or a question asked for them and answered, at a time or by a cron
+    expression. Only when they want that. What others read, or comes more than once a day, somebody
+    approves first, exactly so."""
+    place: SchedulePlace = where or ("direct" if remind else "thread")
+    made = await schedules.add(
+        text, at=_with_offset(at), cron=cron or "", remind=remind, where=place
+    )
     return f"scheduled: {_line(made)}"
 
 
@@ -100,9 +146,10 @@ def _with_offset(at: datetime | None) -> datetime | None:
     title="List the schedules",
 )
 async def list_schedules(schedules: Provided[Schedules]) -> str:
-    """List what is asked later for the asker, with ids. Whoever asks what is scheduled means
-    list_scheduled_messages as well."""
-    return "\n".join(map(_line, await schedules.all())) or _NONE
+    """List what is asked later for the asker, and their reminders, with ids. Whoever asks what is
+    scheduled means list_scheduled_messages as well."""
+    listed = "\n".join(map(_line, await schedules.all())) or _NONE
+    return listed if current_request().request.is_for_one else f"{listed}\n{_ELSEWHERE}"
 
 
 @tool(
@@ -115,7 +162,7 @@ async def cancel_schedule(
     id: Annotated[str, Field(description="As list_schedules gives it.")],
     schedules: Provided[Schedules],
 ) -> str:
-    """Never ask it again."""
+    """Let it never come again."""
     return f"cancelled: {_line(await schedules.cancel(id))}"
 
 
@@ -123,4 +170,6 @@ def _line(schedule: Schedule) -> str:
     zone = zone_of(schedule.time_zone)
     when = datetime.fromtimestamp(schedule.next_at, UTC).astimezone(zone)
     often = f"{cron_in_words(schedule.cron)}, next" if schedule.cron else "once"
-    return f"{schedule.id} · {often} {when:%a %Y-%m-%d %H:%M} {zone.key} · {schedule.text}"
+    kind = "reminder" if schedule.remind else "question"
+    place = "direct message" if schedule.channel.startswith("D") else f"channel {schedule.channel}"
+    return f"{schedule.id} · {often} {when:%a %Y-%m-%d %H:%M} {zone.key} · {kind}, {place} · {schedule.text}"

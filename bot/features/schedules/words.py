@@ -1,4 +1,4 @@
-"""Words of schedules and scheduled messages in the Home tab."""
+"""Words of schedules, reminders and scheduled messages."""
 
 from bot.text.translation import Text
 
@@ -13,9 +13,9 @@ CANCEL, CANCEL_TITLE, CANCEL_IT, KEEP_IT = (
     Text("Cancel it"),
     Text("Keep it"),
 )
-CANCEL_QUESTION = Text("“{text}” will no longer be asked.")
+CANCEL_QUESTION = Text("“{text}” will no longer come.")
 CANCEL_QUESTION_OF = Text(
-    "What was scheduled {often} will no longer be asked. If it is somebody else's, they are told "
+    "What was scheduled {often} will no longer come. If it is somebody else's, they are told "
     "that you cancelled it."
 )
 CANCEL_MESSAGE = Text("“{text}” will not be posted.")
@@ -29,5 +29,7 @@ MESSAGE_PERHAPS = Text(
 )
 SCHEDULE_CANCELLED = Text("<@{person}>, an admin, cancelled it. Ask them if you need it.")
 SCHEDULE_PAUSED = Text("paused until you connect {server}")
+REMINDER, REMINDER_FROM = Text("Reminder for {person}"), Text("Reminder from {person}")
+REMINDER_LATE = Text("This was due {when}. I was not running then.")
 NEXT_TIME = Text("next {when}")
 ONCE_AT = Text("for {when}")

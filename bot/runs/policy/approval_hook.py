@@ -101,15 +101,17 @@ class ApprovalHook(Hooks):
         return await self._ask(self._approval(tool, arguments, leaks=leaks))
 
     def _is_free(self, tool: Tool, arguments: BaseModel) -> bool:
-        """Return whether the call concerns the asker alone, who writes to the bot directly now.
+        """Return whether the call concerns the asker alone, who writes to the bot now.
 
         A scheduled question is asked without its owner, so it may not schedule others unasked.
         """
-        request = self._request
-        if request.entry is Entry.SCHEDULE or not request.channel.startswith("D"):
+        request, changes = self._request, tool.changes or Changes()
+        if request.entry is Entry.SCHEDULE:
             return False
-        changes = tool.changes or Changes()
-        return _says(changes.free_in_direct, arguments, if_broken=False)
+        if _says(changes.for_asker, arguments, if_broken=False):
+            return True
+        is_direct = request.channel.startswith("D")
+        return is_direct and _says(changes.free_in_direct, arguments, if_broken=False)
 
     async def _ask(self, approval: Approval) -> Permission:
         """Return the decision of people about the call, asking them if nobody has yet."""

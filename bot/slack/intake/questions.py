@@ -10,7 +10,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
 
@@ -25,6 +26,7 @@ from bot.slack.edge.text import cap, clean, decode
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, rich, rich_text, shortened, text_element
 from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
+from bot.slack.ui.outcome import scheduled_line
 from bot.text.languages import locale_for
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
@@ -46,10 +48,14 @@ _RESET_FIELDS = {
     "superseded": False,
     "withdrawn": False,
     "schedule": "",
+    "scheduled": None,
+    "due": None,
 }
 """The fields about edits and schedules, reset when a request is asked again."""
 _MAX_SHOWN = 2_500  # characters of the question that are shown
 _MAX_NOTICE = 400  # characters of the question in notifications
+_MAX_PAGES = 20
+_CLOCK_SECONDS = 120  # by which Slack's clock may be behind ours
 _MAX_ABOUT = 300  # characters shown of the message that the question is about
 
 
@@ -59,7 +65,8 @@ class Question:
 
     `thread` None starts a thread. `quoted` is in Slack's markup. `key` is an idempotency key: a
     modal that is submitted twice asks once. `mentioned` are the people and channels that `user`
-    mentioned. A `suggested` question is worded by the model.
+    mentioned. A `suggested` question is worded by the model. One of a `schedule` says when that was
+    made, `scheduled`, and for which time it was set, `due`.
     """
 
     entry: Entry
@@ -75,6 +82,8 @@ class Question:
     response_type: str = "Answer"
     suggested: bool = False
     schedule: str = ""
+    scheduled: datetime | None = None
+    due: datetime | None = None
 
 
 class QuestionIntake:
@@ -99,7 +108,8 @@ class QuestionIntake:
         if not text:
             raise NotPermitted(words.EMPTY_QUESTION())
         async with self._once(question.key) as first:
-            if not first:
+            # The message of a schedule becomes the answer, and is no longer found by the key then.
+            if not first or await self._app.stores.mailbox.has_caused(self.team, question.key):
                 return False
             quoted = redacted(clean(await decode(question.quoted, self.name)))
             ts = await self._question_ts(question, person, text, quoted)
@@ -122,6 +132,8 @@ class QuestionIntake:
                 locale=person.locale,
                 time_zone=person.time_zone,
                 schedule=question.schedule,
+                scheduled=question.scheduled,
+                due=question.due,
             )
             return await self._intake.accept(request, question.key)
 
@@ -251,44 +263,76 @@ class QuestionIntake:
         """Return the ts of the message with the question; the time now for a private question."""
         if question.private:
             return f"{time.time():.6f}"
-        about = "" if question.thread else quoted  # in its thread everybody sees it
-        return await self._find_posted(question) or await self._post(question, person, text, about)
-
-    async def _find_posted(self, question: Question) -> str | None:
-        """Return the ts of the message if it is posted already, as a question may arrive twice."""
-        channel, thread, reads = question.channel, question.thread, self._clients.reads
-        if thread:
-            page = await reads.conversations_replies(
-                channel=channel, ts=thread, limit=200, include_all_metadata=True
-            )
-        else:
-            page = await reads.conversations_history(
-                channel=channel, limit=30, include_all_metadata=True
-            )
-        for message in page["messages"]:
-            payload = (message.get("metadata") or {}).get("event_payload") or {}
-            if payload.get("key") == question.key and message.get("bot_id") == self._identity.bot:
-                return str(message["ts"])
-        return None
-
-    async def _post(self, question: Question, person: Person, text: str, about: str) -> str:
-        # What the bot posts counts as quoted when it is read; addresses of the model must not.
-        visible = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
-        visible = shortened(visible, _MAX_SHOWN)
+        post = partial(self.post_once, question.key, question.channel, question.thread)
         locale = locale_for((text,), reader=person.locale)
         await load_catalogue(locale)
+        if question.scheduled and question.due:
+            with reader(locale):
+                line = scheduled_line(person.id, question.scheduled, question.due, text)
+            return await post(line.plain, [line.block], since=question.due)
+        about = "" if question.thread else quoted  # in its thread everybody sees it
+        # What the bot posts counts as quoted when it is read; addresses of the model must not.
+        visible = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
+        visible, name = shortened(visible, _MAX_SHOWN), without_broadcasts(person.name)
         with reader(locale):
-            how = words.SCHEDULED() if question.schedule else words.ASKED()
-            lead = words.ABOUT()
-        who, name = _mention_of(person) if question.schedule else _name_of(person)
+            how, lead = words.ASKED(), words.ABOUT()
+        return await post(
+            escape_mrkdwn(name + shortened(f"{how} {visible}", _MAX_NOTICE)),
+            [_question_block(name, how, visible, lead, shortened(about, _MAX_ABOUT))],
+        )
+
+    async def post_once(
+        self,
+        key: str,
+        channel: str,
+        thread: str | None,
+        text: str,
+        blocks: Sequence[Block],
+        *,
+        since: datetime | None = None,
+    ) -> str:
+        """Post a message unless the one with this `key` was posted before, and return its ts.
+
+        It was posted no earlier than `since`, if given. Raises NotPermitted where nobody may post,
+        SlackApiError and TRANSPORT_ERRORS; then it is safe to repeat.
+        """
+        found = await self._find_posted(key, channel, thread, since)
+        return found or await self._post(key, channel, thread, text, blocks)
+
+    async def _find_posted(
+        self, key: str, channel: str, thread: str | None, since: datetime | None
+    ) -> str | None:
+        reads, cursor = self._clients.reads, None
+        look = {"oldest": f"{since.timestamp() - _CLOCK_SECONDS:.6f}"} if since else {}
+        for _ in range(_MAX_PAGES if since else 1):
+            asked: dict[str, Any] = {"channel": channel, "include_all_metadata": True, **look}
+            if thread:
+                page = await reads.conversations_replies(
+                    ts=thread, limit=200, cursor=cursor, **asked
+                )
+            else:
+                limit = 200 if since else 30
+                page = await reads.conversations_history(limit=limit, cursor=cursor, **asked)
+            for message in page["messages"]:
+                payload = (message.get("metadata") or {}).get("event_payload") or {}
+                if payload.get("key") == key and message.get("bot_id") == self._identity.bot:
+                    return str(message["ts"])
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        return None
+
+    async def _post(
+        self, key: str, channel: str, thread: str | None, text: str, blocks: Sequence[Block]
+    ) -> str:
         failpoint("question-saying")
         try:
             posted = await self._clients.writes.chat_postMessage(
-                channel=question.channel,
-                thread_ts=question.thread,
-                text=name + escape_mrkdwn(shortened(f"{how} {visible}", _MAX_NOTICE)),
-                blocks=[_question_block(who, how, visible, lead, shortened(about, _MAX_ABOUT))],
-                metadata={"event_type": "asked", "event_payload": {"key": question.key}},
+                channel=channel,
+                thread_ts=thread,
+                text=text,
+                blocks=blocks,
+                metadata={"event_type": "asked", "event_payload": {"key": key}},
                 unfurl_links=False,
                 unfurl_media=False,
             )
@@ -304,19 +348,9 @@ class QuestionIntake:
         return str(posted["ts"])
 
 
-def _name_of(person: Person) -> tuple[Block, str]:
-    """Return the person's name, in rich text and in mrkdwn."""
-    name = without_broadcasts(person.name)
-    return text_element(name, bold=True), escape_mrkdwn(name)
-
-
-def _mention_of(person: Person) -> tuple[Block, str]:
-    """Return a mention, which notifies the owner of a schedule, in rich text and in mrkdwn."""
-    return {"type": "user", "user_id": person.id}, f"<@{person.id}>"
-
-
-def _question_block(who: Block, how: str, question: str, lead: str, about: str) -> Block:
+def _question_block(name: str, how: str, question: str, lead: str, about: str) -> Block:
     """Return the question as rich text, in which nothing notifies a channel or is formatted."""
+    who = text_element(name, bold=True)
     parts = [rich("section", who, text_element(how)), rich("quote", text_element(question))]
     if about:
         parts += [

@@ -24,6 +24,7 @@ from bot.slack.intake.slack_part import SlackPart, part_name
 from bot.slack.ui import words
 from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
+from bot.slack.ui.parts import local_time
 from bot.store import PauseSwitch, ScheduleStore
 from bot.text.translation import reader
 
@@ -70,6 +71,18 @@ class WorkspaceSchedules:
             notice = _stopped_text(schedule, why, again=again)
             await self._say(notice, str(opened["channel"]["id"]))
 
+    async def tell_it_rests(self, schedule: Schedule, why: str) -> None:
+        """Tell the owner `why` their schedule did nothing this time, and when it is next due."""
+        with _log_failure(schedule):
+            opened = await self.clients.writes.conversations_open(users=schedule.user)
+            sentence = words.SCHEDULE_RESTS(
+                text=words_of(schedule),
+                place=place_of(schedule.channel),
+                why=why,
+                when=local_time(schedule.next_at),
+            )
+            await self._say(sentence, str(opened["channel"]["id"]))
+
     async def wait_for_account(self, request: Request, server: str) -> None:
         """Pause the schedule that asked until its owner has connected their account again, and tell
         them. A schedule that waits already stays as it is."""
@@ -101,7 +114,9 @@ class WorkspaceSchedules:
             return
         if not schedule.channel.startswith("D"):
             with _log_failure(schedule):
-                await self._say(_owner_left_text(schedule), schedule.channel, schedule.thread)
+                await self._say(
+                    _owner_left_text(schedule), schedule.channel, schedule.thread or None
+                )
 
     async def _say(self, text: str, channel: str, thread: str | None = None) -> None:
         await self.clients.writes.chat_postMessage(
@@ -206,7 +221,9 @@ class DueSchedules:
     async def _refused(self, schedule: Schedule, why: str) -> None:
         refusals = schedule.refusals + 1
         if schedule.cron and refusals < _MOST_REFUSALS:
-            await self._next(schedule.model_copy(update={"refusals": refusals}))
+            later = await self._next(schedule.model_copy(update={"refusals": refusals}))
+            if later and refusals == 1:
+                await self._schedules.tell_it_rests(later, why)
             return
         await self._schedules.stop(schedule, why)
 
@@ -214,13 +231,17 @@ class DueSchedules:
     def _schedules(self) -> WorkspaceSchedules:
         return WorkspaceSchedules(self.team, self.store, self.slack.clients)
 
-    async def _next(self, schedule: Schedule) -> None:
-        """Set the next time, counted from now, so that missed times are asked only once."""
+    async def _next(self, schedule: Schedule) -> Schedule | None:
+        """Set the next time, counted from now, so that missed times are asked only once.
+
+        Return the schedule with it; None if there is none, or it was cancelled meanwhile.
+        """
         if not schedule.cron:
             await self.store.remove(schedule.team, schedule.id)
-            return
+            return None
         later = next_time(schedule.cron, schedule.time_zone, self.clock())
-        await self.store.move(schedule.model_copy(update={"next_at": later}))
+        moved = schedule.model_copy(update={"next_at": later})
+        return moved if await self.store.move(moved) else None
 
 
 @contextmanager

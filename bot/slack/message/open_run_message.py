@@ -145,7 +145,12 @@ async def _open_message(
     if not request.is_current:  # the run must only end its message
         ts = ts or await _find_unsaved(post, writer)
         return ts, writer.existing_stream(ts) if ts else None
-    if ts and await is_above_cards(ts, post) and await withdraw(ts, post, writer):
+    if (
+        ts
+        and not request.has_placeholder
+        and await is_above_cards(ts, post)
+        and await withdraw(ts, post, writer)
+    ):
         ts = None
     return (ts, writer.existing_stream(ts)) if ts else await _begin(request, post, writer)
 
@@ -175,7 +180,9 @@ async def _begin(
     try:
         part = progress_part(Progress(), stops=Stops.of(request))
         own = await writer.own_messages()
-        ts, stream = await writer.begin(part, own)
+        ts, stream = (
+            (request.ts, None) if request.has_placeholder else await writer.begin(part, own)
+        )
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
         reason = error_reason(error)
         log.warning("Run %s has no message yet: %s", post.run_id, reason)

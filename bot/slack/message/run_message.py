@@ -337,8 +337,9 @@ class RunMessage:
         return False
 
     def _is_old(self, ts: str) -> bool:
-        """Return whether people no longer look at the message. A revised answer keeps its message."""
-        return not self._request.replaces and time.time() - float(ts) >= self._edit_seconds
+        """Return whether people no longer look at the message. What was there before the run stays."""
+        is_taken_over = self._request.replaces or self._request.has_placeholder
+        return not is_taken_over and time.time() - float(ts) >= self._edit_seconds
 
     async def _attach_or_say(self, number: int, upload: Upload) -> str:
         attaching = Attachments(

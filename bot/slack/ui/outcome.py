@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -45,6 +46,8 @@ from bot.slack.ui.parts import (
     Upload,
     context,
     joined,
+    local_day,
+    local_time,
     markdown_pieces,
     packed,
 )
@@ -108,9 +111,23 @@ def _rendered(
     frame = _frame(outcome, request, LinkGate(outcome.links), buttons)
     if request.private:  # the question is not in the thread, and even the asker forgets it
         frame.above.insert(0, context(words.ASKED_ALONE(question=_question(request))))
+    if request.scheduled and request.due:
+        line = scheduled_line(request.user, request.scheduled, request.due, request.text)
+        frame.above.insert(0, line)
     if request.late:
         frame.above.insert(0, context(words.LATE()))
     return _framed(frame, outcome, request, size)
+
+
+def scheduled_line(user: str, scheduled: datetime, due: datetime, text: str) -> Piece:
+    """Return the line that says who scheduled a question, when, and for which time."""
+    line = words.SCHEDULED_BY(
+        person=f"<@{user}>",
+        day=local_day(int(scheduled.timestamp())),
+        when=local_time(int(due.timestamp())),
+        question=LinkGate().mrkdwn(one_line(text)),
+    )
+    return context(line)
 
 
 def render_shared(outcome: Outcome, request: Request) -> Rendered:

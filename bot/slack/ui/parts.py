@@ -216,6 +216,11 @@ def local_time(epoch: int) -> str:
     return f"<!date^{epoch}^{_FORMAT}|{universal_time(epoch)}>"
 
 
+def local_day(epoch: int) -> str:
+    """Return a date as mrkdwn."""
+    return f"<!date^{epoch}^{{date_short}}|{universal_time(epoch)[:10]}>"
+
+
 def local_time_element(epoch: int) -> Block:
     """Return a date and time as an element of rich text."""
     return {

@@ -277,7 +277,7 @@ APPROVED_BY = Text("approved by <@{person}>")
 WHILE_WORKING = Text("While I work you see each step, and *Stop* stops me at once.")
 
 ASKED = Text(" asked:")
-SCHEDULED = Text(" scheduled this:")
+SCHEDULED_BY = Text(":alarm_clock: Scheduled by {person} on {day}, due {when}: {question}")
 FOLLOW_UP_TITLE = Text("Ask this?")
 ASK_SUBMIT = Text("Ask")
 CLOSE = Text("Cancel")
@@ -294,7 +294,10 @@ RAISE_TEXT = Text(
 RAISE_CONFIRM = Text("Raise it")
 NOT_OURS = Text("I don't know that budget.")
 OR = Text(" or ")
-SCHEDULE_STOPPED = Text("I stopped the question you scheduled {place} (“{text}”). {why}")
+SCHEDULE_STOPPED = Text("I stopped what you scheduled {place} (“{text}”). {why}")
+SCHEDULE_RESTS = Text(
+    "What you scheduled {place} did not come this time (“{text}”). {why} I try again {when}."
+)
 SCHEDULE_FAILED = Text("It failed {count} times in a row. Last error: “{why}”")
 SCHEDULE_AGAIN = Text("It ran {often} ({time_zone}). To restart it, ask me again.")
 SCHEDULE_WAITS = Text(
@@ -306,13 +309,13 @@ JOB_SWITCHED_OFF = Text(
     "What you started with a button was not done: the feature that it needs is switched off."
 )
 SCHEDULE_OWNER_LEFT = Text(
-    "I stopped the question that <@{person}> scheduled here (“{text}”): their account is no longer active. "
+    "I stopped what <@{person}> scheduled here (“{text}”): their account is no longer active. "
     "If you need it, ask me again."
 )
 SCHEDULE_CAME = Text("It ran {often} ({time_zone}).")
 IN_DIRECT = Text("in direct messages")
 IN_PLACE = Text("in {channel}")
-THREAD_GONE = Text("The thread it was asked in is gone.")
+THREAD_GONE = Text("The thread where it was to come is gone.")
 MENTION_ME_AMONG = Text(
     "Several people write in this thread, so I answer only when I am mentioned. If that was for me, "
     "mention me."

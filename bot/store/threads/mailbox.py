@@ -135,6 +135,10 @@ class Mailbox:
         key = _submitted_key(self._redis, request)
         await self._redis.together(*also, ("SET", key, 1, "EX", self._retention.claims))
 
+    async def has_caused(self, team: str, event_id: str) -> bool:
+        """Return whether an event has caused a request already."""
+        return bool(await self._redis.call("EXISTS", event_claim(self._redis, team, event_id)))
+
     async def seen(self, request: Request, event_id: str) -> Seen:
         """Return whether the message of `request` was fully submitted, and by which event.
 

@@ -1,11 +1,14 @@
-"""The schedule service for tools: questions that the bot answers later or repeatedly."""
+"""The schedule service for tools: questions and reminders that come later or repeatedly."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from bot.core.schedule import Schedule
+
+SchedulePlace = Literal["thread", "channel", "direct"]
+"""Where it comes: in the thread, as a new message in the channel, or in the asker's direct messages."""
 
 
 class Schedules(Protocol):
@@ -14,15 +17,32 @@ class Schedules(Protocol):
     Methods raise ToolError with a sentence that the model can act on.
     """
 
-    async def add(self, text: str, *, at: datetime | None, cron: str) -> Schedule:
-        """Schedule the question `text` in this thread for the asker: once at `at`, or by the cron
-        expression `cron` in the asker's time zone. Return the new schedule."""
+    async def add(
+        self,
+        text: str,
+        *,
+        at: datetime | None,
+        cron: str,
+        remind: bool = False,
+        where: SchedulePlace = "thread",
+    ) -> Schedule:
+        """Schedule the question `text` for the asker, or with `remind` a reminder: once at `at`, or by
+        the cron expression `cron` in the asker's time zone. Return the new schedule."""
 
-    async def check(self, text: str, *, at: datetime | None, cron: str) -> None:
+    async def check(
+        self,
+        text: str,
+        *,
+        at: datetime | None,
+        cron: str,
+        remind: bool = False,
+        where: SchedulePlace = "thread",
+    ) -> None:
         """Raise ToolError if `add` would fail now."""
 
     async def all(self) -> list[Schedule]:
-        """Return the schedules, the next one first."""
+        """Return the schedules, the next one first; where others read the answer, only those that come
+        in this channel."""
 
     async def cancel(self, schedule_id: str) -> Schedule:
         """Cancel a schedule and return it."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from bot.app.process import bot
+from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry, Request
@@ -22,7 +24,9 @@ from bot.slack.intake.schedules import DueSchedules, WorkspaceSchedules
 from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores, open_stores
 from bot.testing.conversation import asked
-from tests.support.deployment import Deployment, configured, deployed
+from tests.security.judge import links
+from tests.support.deployment import Deployment, configured, deployed, is_terminal
+from tests.support.redis import asked as asked_in
 from tests.support.runs import answer
 from tests.unit.slack.rig import wired
 
@@ -69,13 +73,16 @@ async def test_what_was_missed_is_asked_once_and_answered_in_its_thread(redis_ur
         async with bot(configured(ws, api, redis_url)):
             deployed = Deployment(ws, api)
             [said] = await deployed.answered(GENERAL, root)
+        assert deployed.own(GENERAL, root) == [said]  # K11: one message, not two
         assert "Seven." in said["text"]
-        asked_aloud = [
-            m for m in deployed.own(GENERAL, root) if " scheduled this:" in str(m["text"])
-        ]
-        assert [m["text"] for m in asked_aloud] == [f"<@{ADA}> scheduled this: How many?"]
-        [[who, *_], _] = [each["elements"] for each in asked_aloud[0]["blocks"][0]["elements"]]
-        assert who == {"type": "user", "user_id": ADA}
+        line = said["blocks"][0]["elements"][0]["text"]
+        assert line.startswith(f":alarm_clock: Scheduled by <@{ADA}> on <!date^")
+        assert f"due <!date^{int(NOW) - 900_000}^" in line
+        assert line.endswith(": How many?")
+        first = next(e.args for e in ws.effects if e.method == "chat.postMessage")
+        assert f"<@{ADA}>" in first["text"]  # which Slack notifies, unlike a later change
+        assert "scheduled this on" in str(api.requests[0].body["input"])
+        assert " asks in " not in str(api.requests[0].body["input"])
         [kept] = await stores.schedules.of(ws.team_id, ADA)
         assert kept.next_at > datetime.now(UTC).timestamp()
 
@@ -123,7 +130,9 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         assert rig.requests == []
         assert await stores.schedules.of(ws.team_id, GUS) == []
         direct = rig.direct(GUS)
-        assert ["I stopped the question" in m["text"] for m in ws.messages(direct)] == [True]
+        rests, stopped = [m["text"] for m in ws.messages(direct)]
+        assert "did not come this time" in rests  # K11: told at once, and not at each time
+        assert "I stopped what you scheduled" in stopped
 
 
 async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: Stores) -> None:
@@ -340,6 +349,140 @@ async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
         assert all(each.text == "How many?" for each in await stores.schedules.of(ws.team_id, ADA))
 
 
+async def approved(bot: Deployment, thread: str) -> dict[str, Any]:
+    """Approve the card in a thread, and return it as it was."""
+    cards = [m for m in bot.own(GENERAL, thread) if APPROVE in str(m["blocks"])]
+    [card] = cards or await bot.ws.until(
+        lambda: [m for m in bot.own(GENERAL, thread) if APPROVE in str(m["blocks"])]
+    )
+    await bot.ws.click(ADA, GENERAL, card["ts"], APPROVE)
+    return card
+
+
+def scheduling(**arguments: Any) -> Script:
+    """A model that schedules something which is due in a moment, or answers what is due."""
+    soon = (datetime.now(UTC) + timedelta(seconds=1)).isoformat()
+    asked_for = {"at": soon, "cron": None, "remind": False, "where": None} | arguments
+    acquired = call("acquire_tools", {"names": ["schedule_prompt"]})
+    done = finish(answer("It is scheduled."))
+    return Script([acquired, call("schedule_prompt", asked_for), done, finish(answer("Seven."))])
+
+
+def from_bot(bot: Deployment, channel: str) -> list[dict[str, Any]]:
+    return [m for m in bot.ws.messages(channel) if m.get("user") == bot.ws.bot_user_id]
+
+
+@pytest.mark.parametrize("where", [None, "thread", "channel"])
+async def test_a_reminder_is_one_message_without_a_model(
+    redis_url: str, where: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """K11: in direct messages if nothing else is said, which needs nobody's approval. It calls its owner;
+    nothing in it is a link or a mention."""
+    monkeypatch.setattr(intake_schedules, "LOOK_SECONDS", 0.2)
+    script = scheduling(text="Call <!channel> of https://x.example/a", remind=True, where=where)
+    async with deployed(script, redis_url) as bot:
+        thread = await bot.ask(ADA, GENERAL, "remind me to call them")
+        if where:
+            card = await approved(bot, thread)
+            assert (
+                f"Reminder in {'a channel' if where == 'channel' else 'this thread'} for"
+                in card["text"]
+            )
+            assert where != "channel" or f"<#{GENERAL}>" in str(card["blocks"])
+            assert "https://x.example/a" in str(card["blocks"])
+        direct = bot.ws.state.direct(ADA)
+        assert direct is not None
+
+        def reminders() -> list[dict[str, Any]]:
+            places = (from_bot(bot, direct.id), bot.own(GENERAL, thread), from_bot(bot, GENERAL))
+            return [m for place in places for m in place if m["text"].startswith(":alarm_clock:")]
+
+        [reminder] = await bot.ws.until(reminders)
+        await bot.answered(GENERAL, thread)
+        assert (reminder in from_bot(bot, direct.id)) is (where is None)
+        assert (reminder in bot.own(GENERAL, thread)) is (where == "thread")
+        assert (reminder in from_bot(bot, GENERAL)) is (where == "channel")
+        assert links([reminder]) == set()
+        assert f"<@{ADA}>" in reminder["text"]
+        assert "<!channel>" not in reminder["text"]
+        await asyncio.sleep(0.5)  # two more looks
+        assert reminders() == [reminder]
+        assert len(bot.api.requests) == 3
+
+
+async def test_a_schedule_posts_its_answer_in_the_channel(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """K11: as one message that all see, approved once: the card says where, when and what. People go on
+    below it."""
+    monkeypatch.setattr(intake_schedules, "LOOK_SECONDS", 0.2)
+    async with deployed(scheduling(text="How many?", where="channel"), redis_url) as bot:
+        thread = await bot.ask(ADA, GENERAL, "tell us in the channel")
+        card = await approved(bot, thread)
+        assert "How many?" in str(card["blocks"])
+        await bot.answered(GENERAL, thread)
+        [message] = await bot.ws.until(
+            lambda: [m for m in from_bot(bot, GENERAL) if is_terminal(m)]
+        )
+        assert "Seven." in str(message["blocks"])
+        assert "Scheduled by" in str(message["blocks"][0])
+        assert len(from_bot(bot, GENERAL)) == 1
+        assert bot.own(GENERAL, message["ts"]) == [message]
+        bot.api.brain = lambda _: finish(answer("Eight."))
+        await bot.ws.say(ADA, GENERAL, "And now?", message["ts"])
+        await bot.ws.until(lambda: "Eight." in str(bot.own(GENERAL, message["ts"])))
+
+
+@pytest.mark.parametrize("remind", [False, True])
+@pytest.mark.parametrize("who", ["bot", BEN])
+async def test_one_for_a_channel_rests_while_its_owner_or_the_bot_is_not_there(
+    ws: Workspace, stores: Stores, remind: bool, who: str
+) -> None:
+    """K11: nothing is posted, and its owner hears of it once; it goes on when they are back."""
+    await stores.schedules.add(schedule(ws, "", BEN, cron=MONDAYS, remind=remind), most=99)
+    gone, now = ws.bot_user_id if who == "bot" else who, iter(range(int(NOW), 9**11, 8 * 86_400))
+    why = "Invite me" if who == "bot" else "You are not in that channel"
+    await ws.remove(ADA, GENERAL, gone)
+    before = len(ws.messages(GENERAL))
+    for looks in (2, 1):
+        async with wired(ws) as rig:
+            look = DueSchedules(
+                ws.team_id, stores.schedules, stores.pause, rig.features, rig.slack, now.__next__
+            )
+            for _ in range(looks):
+                await look.submit_due()
+            [told] = [m["text"] for m in ws.messages(rig.direct(BEN))]
+            assert why in told
+            assert "I try again <!date^" in told
+        if looks == 2:
+            assert len(ws.messages(GENERAL)) == before
+            await ws.invite(ADA, GENERAL, gone)
+            before = len(ws.messages(GENERAL))
+    assert len(ws.messages(GENERAL)) == before + 1
+
+
+async def test_a_private_reminder_is_told_of_in_private_alone(stores: Stores) -> None:
+    """K11: also where its owner asks what is scheduled in a channel."""
+    direct = OwnSchedules(stores.schedules, lambda: NOW, direct_channel=_direct)
+    with asked():
+        await schedule_prompt("See the lawyer", direct, cron=MONDAYS, remind=True)
+        await schedule_prompt("Sales?", direct, cron=MONDAYS)
+        listed = await list_schedules(direct)
+        assert "Sales?" in listed
+        assert "lawyer" not in listed
+        assert "in a direct message only" in listed
+    private = asked_in("?").model_copy(update={"private": True})
+    with bound_request(RequestContext(private, "run_1")):
+        assert "lawyer" in await list_schedules(direct)
+        await schedule_prompt("Water the plants", direct, cron=MONDAYS, remind=True)
+        with pytest.raises(ToolError, match="in private"):
+            await schedule_prompt("Sales?", direct, cron=MONDAYS)
+
+
+async def _direct(_user: str) -> str:
+    return "D1"
+
+
 async def test_nobody_else_cancels_them(ws: Workspace, stores: Stores) -> None:
     theirs = schedule(ws, "1.0", BEN, team="T1")
     await stores.schedules.add(theirs, most=99)
@@ -383,9 +526,14 @@ def test_expressions_that_cannot_be_used_are_refused(cron: str, why: str) -> Non
 def test_a_card_says_a_schedule_as_people_do() -> None:
     """What somebody approves is a time, not a cron expression; a wrong one is shown as it stands."""
     of = schedule_prompt.tool
-    for cron, said in (
-        (MONDAYS, "Schedule in this thread, every Monday at 09:00 (UTC)"),
-        ("9h", "Schedule in this thread, 9h (UTC)"),
+    for when, said in (
+        ({"cron": MONDAYS}, "Schedule in this thread, every Monday at 09:00 (UTC)"),
+        ({"cron": "9h"}, "Schedule in this thread, 9h (UTC)"),
+        ({"cron": MONDAYS, "where": "channel"}, "Schedule in C1, every Monday at 09:00 (UTC)"),
+        (
+            {"at": datetime.fromtimestamp(NOW, UTC), "remind": True},
+            "Reminder in direct messages for Fri 27 Mar 2026 at 12:00 UTC",
+        ),
     ):
         with asked():
-            assert of.title(of.arguments(text="Sales?", at=None, cron=cron)) == said
+            assert of.title(of.arguments(text="Sales?", **when)) == said
