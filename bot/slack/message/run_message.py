@@ -43,7 +43,7 @@ from bot.slack.message.repair import leave_thread, withdraw
 from bot.slack.message.streams import LiveMessage
 from bot.slack.ui import words
 from bot.slack.ui.buttons import AnswerButton, Stops
-from bot.slack.ui.outcome import DOCUMENT, render
+from bot.slack.ui.outcome import DOCUMENT, below_schedule, render
 from bot.slack.ui.parts import Part, Rendered, Upload
 from bot.slack.ui.progress import Progress, advance, waiting_part
 from bot.text.translation import reader
@@ -153,7 +153,7 @@ class RunMessage:
         part = waits.waiting_part(self._progress, named, self._request.author, stops=stops)
         try:
             if ts := await self._posted.message():
-                await self._writer.update(ts, part)
+                await self._writer.update(ts, below_schedule(part, self._request))
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Run %s could not say that it waits: %s", self._posted.run_id, error)
         if not await self._status.wait(channel, thread):

@@ -34,6 +34,7 @@ from bot.slack.edge.status import ThreadStatus
 from bot.slack.message import message_metadata
 from bot.slack.ui import words
 from bot.slack.ui.buttons import Stops, stop_button
+from bot.slack.ui.outcome import below_schedule
 from bot.slack.ui.parts import Part
 from bot.slack.ui.progress import (
     Progress,
@@ -326,6 +327,7 @@ class LiveMessage:
 
     async def _update(self, ts: str) -> None:
         part = progress_part(self._progress, stops=Stops.of(self._request))
+        part = below_schedule(part, self._request)
         if part == self._shown:
             return
         await self._clients.live.chat_update(

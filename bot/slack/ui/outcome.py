@@ -111,9 +111,7 @@ def _rendered(
     frame = _frame(outcome, request, LinkGate(outcome.links), buttons)
     if request.private:  # the question is not in the thread, and even the asker forgets it
         frame.above.insert(0, context(words.ASKED_ALONE(question=_question(request))))
-    if request.scheduled and request.due:
-        line = scheduled_line(request.user, request.scheduled, request.due, request.text)
-        frame.above.insert(0, line)
+    frame.above[:0] = _scheduled(request)
     if request.late:
         frame.above.insert(0, context(words.LATE()))
     return _framed(frame, outcome, request, size)
@@ -128,6 +126,18 @@ def scheduled_line(user: str, scheduled: datetime, due: datetime, text: str) -> 
         question=LinkGate().mrkdwn(one_line(text)),
     )
     return context(line)
+
+
+def _scheduled(request: Request) -> list[Piece]:
+    if request.scheduled is None or request.due is None:
+        return []
+    return [scheduled_line(request.user, request.scheduled, request.due, request.text)]
+
+
+def below_schedule(part: Part, request: Request) -> Part:
+    """Return the message of a run that goes on, below the line of the schedule that asked, if any."""
+    lines = [piece.block for piece in _scheduled(request)]
+    return Part([*lines, *part.blocks], part.plain) if lines else part
 
 
 def render_shared(outcome: Outcome, request: Request) -> Rendered:
