@@ -45,7 +45,8 @@ from bot.slack.ui.blocks import (
 )
 from bot.slack.ui.links import LinkGate
 from bot.slack.ui.parts import context, local_time, universal_time
-from bot.text.translation import reader
+from bot.text.languages import locale_for
+from bot.text.translation import load_catalogue, reader, reader_locale
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +95,10 @@ class SchedulesInSlack(SlackPart):
             await self._check_owner(schedule)
         if schedule.remind:
             is_late = time.time() - schedule.next_at > _LATE_SECONDS
-            text, blocks = reminder(schedule, is_late=is_late)
+            locale = locale_for((schedule.text,), reader=reader_locale())
+            await load_catalogue(locale)
+            with reader(locale):
+                text, blocks = reminder(schedule, is_late=is_late)
             thread = schedule.thread or None
             await self._app.questions.post_once(
                 key, schedule.channel, thread, text, blocks, since=due
