@@ -88,7 +88,7 @@ class Erasure:
 
     async def threads_of(self, user: str) -> set[str]:
         """Return the keys of the threads in which `user` asked something."""
-        return {each for each in await self._places_of(user) if not _is_direct(each)}
+        return {place for place in await self._places_of(user) if not _is_direct(place)}
 
     async def person(self, user: str) -> Erased:
         """Erase all data about a user (ids are unique across workspaces).
@@ -96,10 +96,10 @@ class Erasure:
         This includes their direct messages, whose channel id identifies them as well.
         """
         places = await self._places_of(user)
-        conversations = {each for each in places if _is_direct(each)}
-        direct = {channel for each in places if (channel := each.split(":")[1])[:1] == "D"}
+        conversations = {place for place in places if _is_direct(place)}
+        direct = {channel for place in places if (channel := place.split(":")[1])[:1] == "D"}
         erased = await self._erase_threads(places - conversations)
-        last = {self._redis.key("participants", each) for each in conversations}
+        last = {self._redis.key("participants", conversation) for conversation in conversations}
         await self._delete_leases(direct, erased.busy)
         await self._sweep(erased, {user, *direct}, mentioned=user, last=last)
         return erased
@@ -113,8 +113,8 @@ class Erasure:
 
     async def teams_with(self, families: Collection[str], user: str) -> set[str]:
         """Return the workspaces in which keys of these families are of `user`."""
-        found = [name.parts async for name in self._names() if name.family in families]
-        return {parts[0] for parts in found if parts[1:2] == (user,)}
+        keys = [name.parts async for name in self._names() if name.family in families]
+        return {parts[0] for parts in keys if parts[1:2] == (user,)}
 
     async def thread(self, thread_key: str) -> Erased:
         """Erase all data of a thread, and of the threads that were given its exchanges."""
@@ -123,16 +123,18 @@ class Erasure:
     async def with_later_threads(self, thread_key: str) -> set[str]:
         """Return the thread, and those of the same direct message that hold copies of its exchanges."""
         earlier = {
-            name.thread: {each.decode() for each in await self._redis.call("SMEMBERS", name.key)}
+            name.thread: {
+                thread.decode() for thread in await self._redis.call("SMEMBERS", name.key)
+            }
             async for name in self._names()
             if name.family == "earlier-threads"
         }
-        found: set[str] = set()
+        threads: set[str] = set()
         further = {thread_key}
         while further:
-            found |= further
-            further = {each for each, given in earlier.items() if given & found} - found
-        return found
+            threads |= further
+            further = {thread for thread, copied in earlier.items() if copied & threads} - threads
+        return threads
 
     async def workspace(self, team: str) -> Erased:
         """Erase all data about a workspace that uninstalled the bot, including running work.
@@ -143,7 +145,7 @@ class Erasure:
         async for name in self._names():
             if name.family in ("run", "request"):
                 threads.add(await self._thread_of(name))
-        own = {each for each in threads if each.startswith(f"{team}:")}
+        own = {thread for thread in threads if thread.startswith(f"{team}:")}
         erased = await self._erase_threads(own, busy_too=True)
         await self._sweep(erased, {team}, mentioned=team)
         await self._audit.erase(team)
@@ -154,15 +156,19 @@ class Erasure:
 
         The result also has `team:channel` for each direct message channel of the user.
         """
-        found = set()
+        places = set()
         async for name in self._names():
             if await self._shows_participation(name, user):
-                found.add(await self._thread_of(name))
-        return found - {""}
+                places.add(await self._thread_of(name))
+        return places - {""}
 
     async def _erase_threads(self, threads: set[str], *, busy_too: bool = False) -> Erased:
         """Erase threads: take their leases, note the stored responses, then delete the keys."""
-        busy = set() if busy_too else {each for each in threads if await self._has_requests(each)}
+        busy = (
+            set()
+            if busy_too
+            else {thread for thread in threads if await self._has_requests(thread)}
+        )
         threads = threads - busy
         for thread_key in threads:  # a worker that holds an older lease can write nothing more
             await self._leases.take(thread_key)
@@ -179,10 +185,16 @@ class Erasure:
         await self._sweep(erased, ids)
         failpoint("erase-swept")
         # A request that arrived in the meantime waits in the mailbox, which was empty: keep it.
-        kept = {"lease", "claim", "participants", "earlier-threads"}
-        kept |= set() if busy_too else {"mailbox"}
+        spared = {"lease", "claim", "participants", "earlier-threads"}
+        await self._delete_threads(erased, threads, spared if busy_too else spared | {"mailbox"})
+        failpoint("erase-removed")
+        return erased
+
+    async def _delete_threads(self, erased: Erased, threads: set[str], spared: set[str]) -> None:
+        """Delete the keys of threads, except those of the `spared` families, in an order by which a
+        kill between any two leaves what the next erase finds the rest by."""
         async for name in self._names():
-            if name.is_of(threads) and name.family not in kept:
+            if name.is_of(threads) and name.family not in spared:
                 erased.keys += await self._redis.call("DEL", name.key)
                 failpoint("erase-removing")
         # Participants go late: by them the next erase finds a thread that is only partly erased.
@@ -197,8 +209,6 @@ class Erasure:
             erased.keys += await self._redis.call(
                 "DEL", self._redis.key("earlier-threads", thread_key)
             )
-        failpoint("erase-removed")
-        return erased
 
     async def _has_requests(self, thread_key: str) -> bool:
         return bool(await self._redis.call("LLEN", mailbox_keys(self._redis, thread_key)[0]))
@@ -266,10 +276,10 @@ class Erasure:
                 command, gone = "HDEL", [k for k, v in fields.items() if names(k) or names(v)]
             case "set":
                 members = await self._redis.call("SMEMBERS", key)
-                command, gone = "SREM", [each for each in members if names(each)]
+                command, gone = "SREM", [member for member in members if names(member)]
             case "zset":
                 members = await self._redis.call("ZRANGE", key, 0, -1)
-                command, gone = "ZREM", [each for each in members if names(each)]
+                command, gone = "ZREM", [member for member in members if names(member)]
             case "list":  # of a feature: those of the bot belong to threads
                 items = set(await self._redis.call("LRANGE", key, 0, -1))
                 gone = [item for item in items if names(item)]
@@ -299,7 +309,7 @@ class Erasure:
                 return user in name.parts[3:]
             case "ledger":
                 bound = f'"bound_to":"{user}"'.encode()
-                return any(bound in each for each in await self._list(name))
+                return any(bound in entry for entry in await self._list(name))
             case "request":
                 raw = await self._redis.call("GET", name.key) or b""
                 return f'"user":"{user}"'.encode() in raw

@@ -55,6 +55,7 @@ data: by choosing among values (numbers, values in a schema, texts from the serv
 among the asker's own words. A choice among n reveals log2(n) bits."""
 _NUMBERS = frozenset({*range(11), 12, 15, 20, 25, 30, 40, 50, 100})
 """Numbers that are plausible as counts or pages; other numbers may encode letters."""
+_FREE = ""  # the allowance of what may be sent without limit
 _DAYS = 366  # around today, a date is a choice among twice as many
 _MOST_CHOICES = 50  # values that a schema lists, such as an enum's
 _MOST_SEGMENTS = 4  # pieces of the asker's words in a text that skips some of them
@@ -137,18 +138,18 @@ class EgressGuard(Hooks):
         if self._guards(tool) and self._knows_private_data(tool):
             for use, n, _ in self._uses(tool, arguments) or ():
                 self._used[use] += n
-            destination, given = _destination(tool), _outgoing_arguments(tool, arguments)
-            self._sent |= {(destination, path, repr(leaf)) for path, leaf in _leaves(given)}
+            destination, outgoing = _destination(tool), _outgoing_arguments(tool, arguments)
+            self._sent |= {(destination, path, repr(leaf)) for path, leaf in _leaves(outgoing)}
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
         self._is_begun = True
         self._quoted |= set(map(_normalised_address, state.links))
-        kept = state.hooks.get(self.name, {})
-        self._used.update(kept.get("used", {}))
+        remembered = state.hooks.get(self.name, {})
+        self._used.update(remembered.get("used", {}))
         before, from_question = _split_pending(state)
         goes_on = bool(state.parent or state.turn or state.open or before)
-        thread = kept.get(FOR_THREAD)
+        thread = remembered.get(FOR_THREAD)
         if thread is not None:
             self._sources |= set(thread["read"])
             self._earlier_questions = {user: [*texts] for user, texts in thread["asked"].items()}
@@ -159,8 +160,10 @@ class EgressGuard(Hooks):
         if any(map(_quotes_others, (*user_messages, *from_question))):
             self._sources.add(_THREAD)
         for item in user_messages:  # messages of the thread, as read_thread would quote them
-            found = islice(_ADDRESS.finditer(_marked_content(item)), _MOST_QUOTING)
-            self._quoted.update(chain.from_iterable(_address_forms(each[0]) for each in found))
+            addresses = islice(_ADDRESS.finditer(_marked_content(item)), _MOST_QUOTING)
+            self._quoted.update(
+                chain.from_iterable(_address_forms(match[0]) for match in addresses)
+            )
         if goes_on and self._history:
             self._replay_history(await self._history())
 
@@ -170,17 +173,17 @@ class EgressGuard(Hooks):
             return {}
         # Also of the response that ends the run: the next one may not be offered these tools.
         self._note_acquired(state)
-        asked = {user: [*texts] for user, texts in self._earlier_questions.items()}
-        for each in self._asked():
-            texts = asked.setdefault(each.user, [])
-            if not each.suggested and (text := self._normalised(each.text)) not in texts:
+        questions = {user: [*texts] for user, texts in self._earlier_questions.items()}
+        for request in self._asked():
+            texts = questions.setdefault(request.user, [])
+            if not request.suggested and (text := self._normalised(request.text)) not in texts:
                 texts.append(text)
-        read = {*self._sources, *(_person(each) for each in self._asked())}
+        read = {*self._sources, *(_person(request) for request in self._asked())}
         if any(map(_has_more_than_words, self._asked())):
             read.add(_THREAD)
         thread = {
             "read": sorted(read),
-            "asked": {user: texts[-_MOST_EARLIER:] for user, texts in asked.items()},
+            "asked": {user: texts[-_MOST_EARLIER:] for user, texts in questions.items()},
             "handed": self._sent_pieces,
         }
         return {"used": dict(self._used), FOR_THREAD: thread}
@@ -207,12 +210,12 @@ class EgressGuard(Hooks):
         if tool.quotes:  # also the address that was called
             self._quoted |= set(map(_normalised_address, sources))
         if not result.own and _quotes(tool, arguments):
-            found = (each[0] for each in _ADDRESS.finditer(result.content))
-            sources |= {*islice(found, _MOST_QUOTING)}
+            addresses = (match[0] for match in _ADDRESS.finditer(result.content))
+            sources |= {*islice(addresses, _MOST_QUOTING)}
         if sources:
             is_made = self._repeats_arguments(tool, arguments)
-            kept = (each for each in sources if not is_made(each))
-            self._quoted.update(chain.from_iterable(map(_address_forms, kept)))
+            quoted = (address for address in sources if not is_made(address))
+            self._quoted.update(chain.from_iterable(map(_address_forms, quoted)))
         if not tool.is_of_server or not result.sources:
             return Addition()
         is_made = self._repeats_arguments(tool, arguments)
@@ -240,7 +243,7 @@ class EgressGuard(Hooks):
                 _distinctive_pieces(text) for text in sent if text not in names
             )
             pieces = dict.fromkeys(
-                (*self._sent_pieces, *(each[:_LONGEST_SENT_PIECE] for each in distinctive))
+                (*self._sent_pieces, *(piece[:_LONGEST_SENT_PIECE] for piece in distinctive))
             )
             # One more than is compared: with that many pieces, nothing counts as quoted.
             self._sent_pieces = [*islice(pieces, _MOST_COMPARED + 1)]
@@ -268,7 +271,9 @@ class EgressGuard(Hooks):
 
     def _guards(self, tool: Tool) -> bool:
         if tool.is_of_server:
-            return not any(fnmatchcase(tool.group, each) for each in self._policy.open_servers)
+            return not any(
+                fnmatchcase(tool.group, pattern) for pattern in self._policy.open_servers
+            )
         if tool.sends:
             return not self._policy.open_searches
         return tool.group == _WEB
@@ -287,50 +292,60 @@ class EgressGuard(Hooks):
 
         None if the call sends an unknown text or exceeds an allowance.
         """
-        found: Counter[str] = Counter()
+        amounts: Counter[str] = Counter()
         destination, schema = _destination(tool), _SchemaChoices.of(tool)
         chosen, words, own = f"chosen:{destination}", f"words:{destination}", f"own:{destination}"
         for path, leaf in _leaves(_outgoing_arguments(tool, arguments)):
-            text = str(leaf)
-            url = _address_in(text) if isinstance(leaf, str) else None
-            if (bits := schema.bits(path, leaf)) is not None:
-                use, n = chosen, bits
-            elif "://" not in text and (bits := self._bits_of_own(text)) is not None:
-                use, n = words, bits
-                found[own] += 1
-            elif url is not None and self._is_open(url):
-                continue
-            elif url is not None and any(
-                _normalised_address(url) in _written_addresses(each) for each in self._asked()
-            ):
-                use, n = f"own:{_site(_host(url))}", 1
-            elif tool.is_of_server and (bits := self._bits_of_echo(tool, text)) is not None:
-                use, n = chosen, bits
-            elif url is not None and _normalised_address(url) in self._quoted:
-                use, n = f"quoted:{_site(_host(url))}", 1
-            elif _is_date(text):
-                use, n = chosen, ceil(log2(2 * _DAYS))
-            else:
+            if (allowance := self._allowance(tool, schema, path, leaf)) is None:
                 return None
+            use, n = allowance
+            if use == _FREE:
+                continue
+            if use == words:
+                amounts[own] += 1
             if use in (chosen, words) and (destination, path, repr(leaf)) in self._sent:
                 use, n = chosen, min(n, 1)  # sending the same value again reveals little
-            found[use] += n
-            if self._used[use] + found[use] > _limit_of(use):
+            amounts[use] += n
+            if self._used[use] + amounts[use] > _limit_of(use):
                 return None  # the remaining arguments may be very long
-        names_address = any(each.startswith(("own:", "quoted:")) for each in found)
-        found[own] += not names_address  # the number of calls reveals something too
-        found["all quoted"] = sum(n for each, n in found.items() if each.startswith("quoted:"))
-        return [(use, n, _limit_of(use)) for use, n in found.items()]
+        names_address = any(use.startswith(("own:", "quoted:")) for use in amounts)
+        amounts[own] += not names_address  # the number of calls reveals something too
+        amounts["all quoted"] = sum(n for use, n in amounts.items() if use.startswith("quoted:"))
+        return [(use, n, _limit_of(use)) for use, n in amounts.items()]
+
+    def _allowance(  # noqa: PLR0911 - a line for each kind
+        self, tool: Tool, schema: _SchemaChoices, path: str, leaf: Any
+    ) -> tuple[str, int] | None:
+        """Return the allowance that sending one value uses, and how much; None for an unknown text."""
+        destination, text = _destination(tool), str(leaf)
+        url = _address_in(text) if isinstance(leaf, str) else None
+        if (bits := schema.bits(path, leaf)) is not None:
+            return f"chosen:{destination}", bits
+        if "://" not in text and (bits := self._bits_of_own(text)) is not None:
+            return f"words:{destination}", bits
+        if url is not None and self._is_open(url):
+            return _FREE, 0
+        if url is not None and any(
+            _normalised_address(url) in _written_addresses(request) for request in self._asked()
+        ):
+            return f"own:{_site(_host(url))}", 1
+        if tool.is_of_server and (bits := self._bits_of_echo(tool, text)) is not None:
+            return f"chosen:{destination}", bits
+        if url is not None and _normalised_address(url) in self._quoted:
+            return f"quoted:{_site(_host(url))}", 1
+        return (f"chosen:{destination}", ceil(log2(2 * _DAYS))) if _is_date(text) else None
 
     def _bits_of_own(self, text: str) -> int | None:
         """Return the bits that sending the asker's words reveals; None if the words are not theirs."""
-        known = [exact(each.text) for each in self._asked() if not each.suggested]
-        known += [exact(each.author) for each in self._asked()]
+        known = [exact(request.text) for request in self._asked() if not request.suggested]
+        known += [exact(request.author) for request in self._asked()]
         known += [
-            text for each in self._asked() for text in self._earlier_questions.get(each.user, ())
+            text
+            for request in self._asked()
+            for text in self._earlier_questions.get(request.user, ())
         ]
-        segments = [n for each in known if (n := _segments(text, each))]
-        words = sum(len(_WORD.findall(each)) for each in known)
+        segments = [n for source in known if (n := _segments(text, source))]
+        words = sum(len(_WORD.findall(source)) for source in known)
         return ceil(min(segments) * 2 * log2(words + 1)) if segments else None
 
     def _bits_of_echo(self, tool: Tool, text: str) -> int | None:
@@ -342,7 +357,7 @@ class EgressGuard(Hooks):
         return ceil(ends * log2(output.count(" ") + output.count("\n") + 2))
 
     def _is_open(self, url: str) -> bool:
-        return any(fnmatchcase(_host(url), each.lower()) for each in self._policy.open_hosts)
+        return any(fnmatchcase(_host(url), pattern.lower()) for pattern in self._policy.open_hosts)
 
     def _repeats_arguments(self, tool: Tool, arguments: BaseModel) -> Callable[[str], bool]:
         """Return a predicate for addresses in an output that repeat arguments of the call.
@@ -350,12 +365,17 @@ class EgressGuard(Hooks):
         Such addresses quote nobody. A call that began before any private data was read cannot repeat
         private data, and a site that was called learns nothing from another of its own addresses.
         """
-        given = arguments.model_dump(mode="json")
-        whole = [_letters(text) for text in _texts(given)]
+        dumped = arguments.model_dump(mode="json")
+        whole = [_letters(text) for text in _texts(dumped)]
         clean = current_request().idempotency_key in self._began_clean
         sent = [] if clean else list(_texts(_outgoing_arguments(tool, arguments)))
         sites = {_site(_host(url)) for text in sent if (url := _address_in(text))}
-        own = {word for each in self._asked() if not each.suggested for word in _pieces(each.text)}
+        own = {
+            word
+            for request in self._asked()
+            if not request.suggested
+            for word in _pieces(request.text)
+        }
         pieces = {piece for text in sent for piece in _pieces(text)} - own
         if tool.is_of_server or tool.name in _READING:  # which reads the files of servers too
             pieces |= {*self._sent_pieces} - own
@@ -384,17 +404,21 @@ def merged_memory(threads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     `threads` are `CallerState.hooks` of each. Empty, so that everything counts as private, if it is
     unknown what one of them read.
     """
-    kept = [each.get(EgressGuard.name, {}).get(FOR_THREAD) for each in threads]
-    if None in kept:
+    memories = [hooks.get(EgressGuard.name, {}).get(FOR_THREAD) for hooks in threads]
+    if None in memories:
         return {}
-    asked: dict[str, list[str]] = {}
-    for each in kept:
-        for user, texts in each["asked"].items():
-            asked[user] = list(dict.fromkeys((*asked.get(user, ()), *texts)))[-_MOST_EARLIER:]
+    questions: dict[str, list[str]] = {}
+    for memory in memories:
+        for user, texts in memory["asked"].items():
+            questions[user] = list(dict.fromkeys((*questions.get(user, ()), *texts)))[
+                -_MOST_EARLIER:
+            ]
     thread = {
-        "read": sorted({source for each in kept for source in each["read"]}),
-        "asked": asked,
-        "handed": list(dict.fromkeys(piece for each in kept for piece in each.get("handed", ()))),
+        "read": sorted({source for memory in memories for source in memory["read"]}),
+        "asked": questions,
+        "handed": list(
+            dict.fromkeys(piece for memory in memories for piece in memory.get("handed", ()))
+        ),
     }
     return {EgressGuard.name: {FOR_THREAD: thread}}
 
@@ -425,8 +449,8 @@ def _server_of(name: str) -> str:
 
     Also "" for a shortened name that ends in a digest: another server's name may begin like it.
     """
-    server, found, _ = name.partition("__")
-    return server if found and "___" not in name else ""
+    server, separator, _ = name.partition("__")
+    return server if separator and "___" not in name else ""
 
 
 def _normalised_question(text: str) -> str:
@@ -464,12 +488,12 @@ def _marked_content(item: Item) -> str:
 
 def _outgoing_arguments(tool: Tool, arguments: BaseModel) -> dict[str, Any]:
     """Return the arguments that leave the process, without those that only narrow the output."""
-    given = arguments.model_dump(mode="json")
-    if tool.is_of_server or not isinstance(given, dict):
-        return given if isinstance(given, dict) else {"": given}
+    dumped = arguments.model_dump(mode="json")
+    if tool.is_of_server or not isinstance(dumped, dict):
+        return dumped if isinstance(dumped, dict) else {"": dumped}
     return {
         name: value
-        for name, value in given.items()
+        for name, value in dumped.items()
         if value is not None and (name in tool.sends or name not in tool.narrowing)
     }
 
@@ -485,12 +509,12 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield all keys and scalar values in a JSON value, each with the path of keys above it."""
     match value:
         case dict() if value:
-            for key, each in value.items():
+            for key, inner in value.items():
                 yield f"{path}.", key
-                yield from _leaves(each, f"{path}.{key}")
+                yield from _leaves(inner, f"{path}.{key}")
         case list() if value:
-            for each in value:
-                yield from _leaves(each, path)
+            for inner in value:
+                yield from _leaves(inner, path)
         case _:
             if path or value:
                 yield path, value
@@ -517,14 +541,14 @@ class _SchemaChoices(BaseModel):
                     for key in ("enum", "const", "default"):
                         listed = schema.get(key)
                         listed = listed if isinstance(listed, list) else [listed]
-                        values |= {str(each) for each in listed if each is not None}
-                    pending += [each for key, each in schema.items() if key != "properties"]
+                        values |= {str(choice) for choice in listed if choice is not None}
+                    pending += [part for key, part in schema.items() if key != "properties"]
                 case list() as several:
                     pending += several
                 case _:
                     pass
         required = tool.parameters.get("required")
-        always = [each for each in required if isinstance(each, str)] if required else []
+        always = [name for name in required if isinstance(name, str)] if required else []
         values = values if len(values) <= _MOST_CHOICES else set()
         return cls(names=names, required=always, values=values)
 
@@ -567,8 +591,10 @@ def _segments(text: str, asked: str) -> int:
         (asked.casefold(), text if text == text.casefold() else ""),
     ):
         words = enumerate(_WORD.findall(written))
-        wanted = sent.split(" ") if sent else []
-        places = [next((n for n, word in words if word == each), None) for each in wanted]
+        sent_words = sent.split(" ") if sent else []
+        places = [
+            next((n for n, word in words if word == sent_word), None) for sent_word in sent_words
+        ]
         if places and places[-1] is not None:  # `words` is used up where one is missing
             breaks = (b != a + 1 for a, b in pairwise(n for n in places if n is not None))
             pieces = 1 + sum(breaks)
@@ -607,8 +633,8 @@ def _written_addresses(request: Request) -> set[str]:
     """
     text = request.quoted if request.suggested else f"{request.text}\n{request.quoted}"
     words = (word for word in _SEPARATORS.split(text) if "." in word)
-    found = (*_ADDRESS.findall(text), *words)
-    return {form for word in found for form in _address_forms(word)}
+    candidates = (*_ADDRESS.findall(text), *words)
+    return {form for word in candidates for form in _address_forms(word)}
 
 
 def _address_forms(address: str) -> set[str]:
@@ -655,7 +681,7 @@ def _letters(text: str) -> str:
 def _distinctive_pieces(text: str) -> set[str]:
     """Return the pieces of `text` without those that most addresses contain."""
     hosts = map(_host, (*_ADDRESS.findall(text), _address_in(text) or ""))
-    return _pieces(text) - {"http", "https", "www", *(each.rpartition(".")[2] for each in hosts)}
+    return _pieces(text) - {"http", "https", "www", *(host.rpartition(".")[2] for host in hosts)}
 
 
 def _pieces(text: str) -> set[str]:
