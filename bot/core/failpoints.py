@@ -60,6 +60,7 @@ FAILPOINTS = MappingProxyType(
         "tool-running": (8, 9, 10),
         "tool-ran": (9, 10, 11),
         "outputs-kept": (11,),
+        "wait-kept": (13,),
         "card-posting": (13,),
         "card-posted": (13,),
         "run-parked": (13,),

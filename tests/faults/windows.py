@@ -25,9 +25,10 @@ from bot.core.failpoints import FAILPOINTS
 from bot.dev.model import ModelRequest, Reply, calls, finish, refusal
 from bot.dev.model.replies import Item
 from bot.dev.model.request import item_text
-from bot.dev.workspace import ADA, BEN
+from bot.dev.workspace import ADA, BEN, NotAnswered
+from bot.features.ask_person.cards import CHOOSE
 from bot.store import Stores, connection, open_stores
-from tests.faults.conversation import answered_by, asked_in, since_result
+from tests.faults.conversation import answered_by, asked_in, since_result, tags_in
 from tests.faults.fleet import COMMANDS, Fleet
 from tests.support.deployment import is_terminal
 from tests.support.runs import answer
@@ -47,8 +48,9 @@ _LONG = "\n\n".join(
 )
 """Goes into three messages."""
 
-Scene = Literal["answer", "refusal", "drain", "sweep", "replaced"]
-"""In `replaced` Slack lets no message be changed, so that each answer is posted anew."""
+Scene = Literal["answer", "refusal", "drain", "sweep", "replaced", "pressed", "written"]
+"""In `replaced` Slack lets no message be changed, so that each answer is posted anew. In `pressed` and
+`written` the bot asks the first person back, who answers with a button or a message."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +132,11 @@ class Brain:
                     await gate.go.wait()
         if arm := self.armed.pop((tags[0], turn), None):
             arm()
-        if any("refuse" in item_text(item) for item in items if item.get("role") == "user"):
+        told = [item_text(item) for item in items if item.get("role") == "user"]
+        if any("refuse" in text for text in told):
             return refusal("I would rather not.")
+        if any("ask me" in text for text in told):
+            return _asks_back(mark, turn, items)
         if turn == 1:
             return _numbered(
                 mark,
@@ -146,6 +151,18 @@ class Brain:
         said = " ".join(f"[{tag}]" for tag in tags)
         long = _LONG if tags[0].endswith("-1") else ""
         return finish(answer(f"{mark}: this is for {said}. {long}"))
+
+
+def _asks_back(mark: str, turn: int, items: list[Item]) -> Reply:
+    """Ask once, and then say whatever was answered."""
+    if turn == 1:
+        return _numbered(mark, 1, ("acquire_tools", {"names": ["ask_person"]}))
+    if turn == 2:
+        asked = {"question": "Which?", "options": ["One", "Two"], "several": False}
+        return _numbered(mark, 2, ("ask_person", {**asked, "otherwise": "one"}))
+    output = next(str(each["output"]) for each in reversed(items) if "output" in each)
+    said = " ".join(f"[{tag}]" for tag in dict.fromkeys((*asked_in(items), *tags_in(output))))
+    return finish(answer(f"{mark}: this is for {said}. {output}"))
 
 
 def _numbered(mark: str, turn: int, *pairs: tuple[str, dict[str, Any]]) -> Reply:
@@ -193,7 +210,10 @@ async def run_once(fleet: Fleet, brain: Brain, case: Case) -> tuple[Verdict, Ask
     if case.scene == "drain":
         brain.armed.setdefault((f"{tag}-1", 1), crash.drain)
     began = time.time()
-    await talk(fleet, brain, asked, refuse=case.scene == "refusal")
+    if case.scene in ("pressed", "written"):
+        await talk_back(fleet, asked, is_pressed=case.scene == "pressed")
+    else:
+        await talk(fleet, brain, asked, refuse=case.scene == "refusal")
     async with open_stores(fleet.redis_url) as stores:
         await until_answered(fleet, stores, asked)
     with suppress(TimeoutError):
@@ -280,6 +300,35 @@ async def talk(fleet: Fleet, brain: Brain, asked: Asked, *, refuse: bool) -> Non
         with suppress(TimeoutError):
             await fleet.ws.until(lambda: not fleet.ws.delivery.under_way, HELD / 2)
         gate.go.set()
+
+
+async def talk_back(fleet: Fleet, asked: Asked, *, is_pressed: bool) -> None:
+    """Ask what the bot asks back about, and answer that; another person asks meanwhile."""
+    first, ws = f"{asked.tag}-1", fleet.ws
+    root = await fleet.bot.ask(ADA, SALES, f"[{first}] ask me: how many?")
+    asked.messages[first] = SALES, root, root
+
+    def card(holds: str = "actions") -> str:
+        own = fleet.bot.own(SALES, root)
+        named = [m for m in own if "card" in (m.get("metadata") or {}).get("event_payload", {})]
+        return next((str(m["ts"]) for m in named if holds in str(m["blocks"])), "")
+
+    def is_over() -> bool:
+        return bool(fleet.bot.terminals(SALES, root))
+
+    with suppress(TimeoutError):
+        await ws.until(lambda: card() or is_over(), PATIENCE * fleet.pace)
+    ts = await fleet.bot.ask(BEN, SALES, f"[{asked.tag}-4] and number 4?", root)
+    asked.messages[f"{asked.tag}-4"] = SALES, root, ts
+    if not is_pressed:
+        answered = await ws.say(ADA, SALES, f"[{asked.tag}-2] Two", root)
+        asked.messages[f"{asked.tag}-2"] = SALES, root, str(answered["ts"])
+    for _ in range(10 if is_pressed else 0):
+        with suppress(NotAnswered, TimeoutError):
+            if shown := card():
+                await ws.click(ADA, SALES, shown, CHOOSE[1])
+            await ws.until(lambda: not card() or is_over(), 3)
+            break
 
 
 async def until_answered(fleet: Fleet, stores: Stores, asked: Asked) -> None:
@@ -369,13 +418,14 @@ NOT_RUN = {
     "step-returned": "as above",
     "elsewhere-posting": "a change by a tool as any other; nothing of the scene posts elsewhere",
     "elsewhere-posted": "as above",
-    "card-posting": "tests/faults/test_approvals.py, in a scene of its own",
+    "wait-kept": "below, in scenes of their own",
+    "card-posting": "as above",
     "card-posted": "as above",
     "run-parked": "as above",
     "approval-decided": "as above",
     "card-updating": "as above",
     "card-updated": "as above",
-    "message-left": "as above",
+    "message-left": "tests/faults/test_approvals.py, in a scene of its own",
     "message-saved": "the same instant as the save point after it",
     "messages-joining": "tests/faults/test_joined.py",
     "messages-joined": "as above",
@@ -403,6 +453,10 @@ LOST_REPLIES = (
     Case(18, "slack chat.stopStream", "lost reply", 3),
     Case(21, "slack chat.update", "lost reply", scene="refusal"),
     Case(14, "slack chat.postMessage", "lost reply", 3, scene="replaced"),
+    Case(13, "slack chat.postMessage", "lost reply", 2, scene="pressed"),
+    Case(13, "redis approval_park", "lost reply", 2, scene="pressed"),
+    Case(13, "redis approval_decide", "lost reply", 2, scene="pressed"),
+    Case(13, "redis approval_supersede", "lost reply", 2, scene="written"),
 )
 
 
@@ -420,8 +474,24 @@ def all_cases() -> Iterator[Case]:
         yield Case(21, "message-updating", action, scene="refusal")
         for place in ("message-posting", "message-posted", "message-replaced"):
             yield Case(14, place, action, 3, scene="replaced")
+        for place in _ASKED:
+            yield Case(13, place, action, scene="pressed")
+        for place in ("request-kept", "request-queued"):
+            yield Case(13, place, action, 2, scene="written")
+        for place in ("approval-decided", "card-updating", "run-finishing"):
+            yield Case(13, place, action, scene="written")
     yield from LOST_REPLIES
 
+
+_ASKED = (
+    "wait-kept",
+    "card-posting",
+    "card-posted",
+    "run-parked",
+    "approval-decided",
+    "card-updating",
+    "card-updated",
+)
 
 SHORT = (
     Case(2, "request-kept", "kill"),
@@ -431,6 +501,7 @@ SHORT = (
     Case(16, "run-delivered", "kill"),
     Case(16, "slack chat.update", "lost reply", 3),
     Case(14, "message-replaced", "kill", 3, scene="replaced"),
+    Case(13, "approval-decided", "kill", scene="written"),
 )
 """The most telling ones; test_changes kills at stream-started."""
 

@@ -28,6 +28,8 @@ from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.parts import Part
+from bot.text.languages import locale_for
+from bot.text.translation import load_catalogue, reader, reader_locale
 
 
 def ask_person() -> Feature:
@@ -41,7 +43,11 @@ def ask_person() -> Feature:
 
 
 async def _draw(record: ApprovalRecord) -> Part:
-    return question_part(record)
+    question = PersonQuestion.in_record(record)
+    locale = locale_for((question.question, *question.options), reader=reader_locale())
+    await load_catalogue(locale)
+    with reader(locale):  # the card is in one language: that of the question
+        return question_part(record)
 
 
 def _waiting(_approval: Approval, asker: str) -> str:

@@ -68,7 +68,9 @@ class Waits:
         approval = self._approval(ask, current_request().idempotency_key)
         if seconds is not None:
             approval = approval.model_copy(update={"expires": int(time.time() + seconds)})
-        return await self.approvals.claim(await self.approvals.ask(approval))
+        stored = await self.approvals.ask(approval)
+        failpoint("wait-kept")
+        return await self.approvals.claim(stored)
 
     async def decide(self, ask: Ask, decision: Decision) -> None:
         """Store a decision that is known already, so that nobody is asked again."""

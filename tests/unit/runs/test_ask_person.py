@@ -43,7 +43,7 @@ def chooses(place: int) -> Any:
 
 @pytest.mark.parametrize("stateless", [False, True])
 async def test_what_is_called_beside_it_happens_or_not(stores: Stores, stateless: bool) -> None:
-    """What comes before it is done, once; what comes behind it is not, and no result is taken: the
+    """D12: what comes before it is done, once; what comes behind it is not, and no result is taken: the
     model wrote both without the answer."""
     MADE.clear()
     together = calls(

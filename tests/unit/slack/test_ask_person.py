@@ -78,7 +78,7 @@ async def audited(stores: Stores, bot: Deployment) -> list[AuditKind]:
 
 
 async def test_a_press_answers_once_and_only_the_askers(redis_url: str) -> None:
-    """The card has the question and its options and nothing else; presses of others, forged ones, and
+    """D11: the card has the question and its options and nothing else; presses of others, forged ones, and
     later ones decide nothing, and each leaves an audit entry."""
     async with deployed(asks(), redis_url) as bot, open_stores(redis_url) as stores:
         thread, card = await asked(bot)
