@@ -61,3 +61,31 @@ async def test_nothing_is_done_without_a_yes(
     assert b"That is all." in out
     assert (tmp_path / "note.txt").exists() == written
     assert len(api.requests) == 3
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+async def test_the_model_asks_back_at_the_prompt(tmp_path: Path, options: list[str]) -> None:
+    """D11: a number chooses; what reads JSON is a program, and is asked nothing."""
+    wanted = {"question": "Which one?", "options": ["A", "B"], "several": False, "otherwise": "A"}
+    asking = [call("acquire_tools", {"names": ["ask_person"]}), call("ask_person", wanted)]
+    brain = Script([*([] if options else asking), finish(answer("That is all."))])
+    ours, theirs = pty.openpty()
+    async with ResponsesServer.open(brain=brain) as api:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "bot", "ask", "Take one", *options),
+            cwd=tmp_path,
+            env={**os.environ, "OPENAI_API_KEY": api.api_key, "OPENAI_BASE_URL": api.url},
+            stdin=theirs,
+            stderr=theirs,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        os.close(theirs)
+        if not options:
+            await said_until(ours, "2. B\r\nA number or your own words: ")
+            os.write(ours, b"2\n")
+        out, _ = await process.communicate()
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"That is all." in out
+    assert ("chose: B" in str(api.requests[-1].body["input"])) is (not options)
+    assert ("ask_person" in str(api.requests[0].body)) is (not options)

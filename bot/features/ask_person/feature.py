@@ -44,7 +44,8 @@ def ask_person() -> Feature:
 
 async def _draw(record: ApprovalRecord) -> Part:
     question = PersonQuestion.in_record(record)
-    locale = locale_for((question.question, *question.options), reader=reader_locale())
+    texts = question.question, "\n".join((question.question, *question.options))
+    locale = locale_for(texts, reader=reader_locale())
     await load_catalogue(locale)
     with reader(locale):  # the card is in one language: that of the question
         return question_part(record)

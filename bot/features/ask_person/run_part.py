@@ -27,9 +27,6 @@ Asking back
 """
 
 _MOST = 2  # questions of a run
-_OF_NOBODY = frozenset({Entry.SCHEDULE, Entry.WORKFLOW_STEP, Entry.JOB})
-"""Runs whose asker is not there."""
-
 _TOO_MANY = (
     "Not asked: two questions are the most. Assume what is likeliest, and say so in the result."
 )
@@ -78,7 +75,9 @@ class AskPersonPart(RunPart):
 
     def __init__(self, run: Run) -> None:
         tools = Catalogue((ask_person.tool,)).only(run.channel.tools)
-        if run.deps.frontend.reaches_asker and run.request.entry not in _OF_NOBODY and tools.tools:
+        request = run.request
+        is_there = request.has_asker and request.entry not in (Entry.SCHEDULE, Entry.JOB)
+        if run.deps.frontend.reaches_asker and is_there and tools.tools:
             self.asking = QuestionHook(run.waits)
             self.instructions = INSTRUCTIONS
         else:

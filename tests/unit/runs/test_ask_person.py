@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.outcome import RunStatus
-from bot.core.request import Entry
+from bot.core.request import WORKFLOW, Entry
 from bot.dev.model import Script, call, calls, finish
 from bot.features.ask_person.question import PersonQuestion, named_options
 from bot.features.ask_person.tools import ask_person
@@ -105,7 +105,8 @@ async def test_where_nobody_can_answer_the_model_does_not_know_of_it(
     brain = Script([finish(answer())] if not is_asked else [both, helper, finish(answer())])
     async with bot_with(stores, brain) as bot:
         bot.change_frontend(reaches_asker=reaches_asker)
-        await bot.ask("Book!", entry=entry)
+        user = WORKFLOW if entry is Entry.WORKFLOW_STEP else "U1"
+        await bot.ask("Book!", entry=entry, user=user)
         body = bot.api.requests[0].body
         assert ("ask_person" in str(body["tools"])) is is_asked
         assert ("ask_person" in body["instructions"]) is is_asked

@@ -55,7 +55,7 @@ async def asked(bot: Deployment, text: str = "How did we do?") -> tuple[str, dic
     """The thread of a question of Ada's, and the card with what she is asked back."""
     thread = await bot.ask(ADA, SALES, text)
     [card] = await bot.ws.until(lambda: cards(bot, thread))
-    await bot.ws.until(lambda: "Waiting for" in str(bot.own(SALES, thread)))
+    await bot.ws.until(lambda: "Ada Lovelace" in str(bot.own(SALES, thread)))
     return thread, card
 
 
@@ -236,3 +236,14 @@ async def test_stop_ends_the_wait(redis_url: str, typed: bool) -> None:
         done = await settled(bot, thread, "Cancelled")
         assert "actions" not in [block["type"] for block in done["blocks"]]
         assert len(bot.api.requests) == 2
+
+
+async def test_the_card_is_in_the_language_of_its_question(redis_url: str) -> None:
+    """K7: a German question in an English workspace has German buttons, and a German end."""
+    german = {"question": "Welches Quartal meinst du, und für wen?", "options": ["Das dritte"]}
+    async with deployed(asks(**german), redis_url) as bot:
+        thread, card = await asked(bot, "Wie viel haben wir im letzten Quartal verkauft?")
+        assert [e["text"]["text"] for e in card["blocks"][1]["elements"]][-1] == "Etwas anderes …"
+        await bot.ws.click(ADA, SALES, card["ts"], CHOOSE[0])
+        await said(bot, thread)
+        await settled(bot, thread, "Beantwortet von")
