@@ -11,6 +11,7 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.core.approvals import Approval, ApprovalRecord
+from bot.core.errors import LeaseLost
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.surface import PostedMessages
@@ -70,7 +71,22 @@ class Cards:
             for place in await self._places(approval):
                 if await self._posted.card(place.name) is None:
                     ts = await self._post_card(place, approval)
-                    await self._posted.save_card(place.name, ts)
+                    try:
+                        await self._posted.save_card(place.name, ts)
+                    except LeaseLost:
+                        await self._take_back(place, approval, ts)
+                        raise
+
+    async def _take_back(self, place: _Place, approval: Approval, ts: str) -> None:
+        """Delete a card that was posted late if the worker that has the run now posted it as well.
+
+        A failure of Slack's is logged.
+        """
+        try:
+            if any(other != ts for other in await self._posted_cards(place, approval)):
+                await self._clients.updates.chat_delete(channel=place.channel, ts=ts)
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.warning("A card of %s may stand twice: %s", approval.id, error_reason(error))
 
     async def settle(self, records: Sequence[ApprovalRecord]) -> None:
         """Show the decision and its result on each card. Raises LeaseLost.
@@ -166,14 +182,19 @@ class Cards:
             return await self.waits.of(record.approval).draw(record)
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
+        return next(iter(await self._posted_cards(place, approval)), None)
+
+    async def _posted_cards(self, place: _Place, approval: Approval) -> list[str]:
+        """Return the ts of each card of the approval in a place."""
         payload_of_card = message_metadata.card_metadata(self._posted.run_id, approval.id)[
             "event_payload"
         ]
-        for message in await self._messages(place):
-            payload = (message.get("metadata") or {}).get("event_payload")
-            if message.get("user") == self._identity.user and payload == payload_of_card:
-                return str(message["ts"])
-        return None
+        return [
+            str(message["ts"])
+            for message in await self._messages(place)
+            if message.get("user") == self._identity.user
+            and (message.get("metadata") or {}).get("event_payload") == payload_of_card
+        ]
 
     async def _messages(self, place: _Place) -> list[dict[str, Any]]:
         """Return the thread's messages, or the latest 200 of a direct message.

@@ -11,6 +11,7 @@ from bot.core.errors import LeaseLost
 from bot.store import PostedMessageRecord
 from tests.unit.slack.samples import answer, outcome
 from tests.unit.slack.scene import Thread, posted, refuse_streams
+from tests.unit.slack.test_approval_cards import APPROVAL
 
 
 async def opened_late(thread: Thread) -> None:
@@ -47,6 +48,31 @@ async def test_a_message_that_was_posted_late_is_taken_back(thread, method):
     [message] = thread.replies()
     assert message["ts"] == await thread.ts
     assert "Sales rose" in str(message["blocks"])
+
+
+async def test_a_card_that_was_posted_late_is_taken_back(thread):
+    """Both workers asked; there is one card, that of the worker which has the run."""
+    card = APPROVAL.model_copy(update={"thread_key": thread.request.thread_key})
+
+    async def asked_late() -> None:
+        async with thread.open() as surface:
+            thread.ws.faults.delay("chat.postMessage", 1)
+            await surface.ask([card])
+
+    late = asyncio.create_task(asked_late())
+
+    async def is_under_way() -> bool:
+        delays = thread.ws.faults._delays
+        return bool(delays) and not any(delay.times for delay in delays)
+
+    await thread.rig.until(is_under_way)
+    thread.post = await posted(thread.rig, thread.request)
+    async with thread.open() as surface:
+        await surface.ask([card])
+        with pytest.raises(LeaseLost):
+            await late
+        cards = [m for m in thread.replies() if "card" in str(m.get("metadata"))]
+        assert [each["ts"] for each in cards] == [await thread.post.card(card.id)]
 
 
 async def test_progress_that_came_late_does_not_stay_over_the_answer(thread):
