@@ -23,6 +23,7 @@ from bot.features.feedback.feature import feedback
 from bot.features.home.feature import home
 from bot.features.home.home_tab import HomeConfig
 from bot.features.memories.feature import memories
+from bot.features.programs.feature import programs
 from bot.features.refresh.feature import refresh
 from bot.features.schedules.feature import schedules
 from bot.features.server_questions.feature import server_questions
@@ -71,6 +72,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         refresh(),
         evidence(settings.evidence),
         memories(),
+        programs(settings.programs),
         feedback(run_case),
         server_questions(),
         ask_person(),

@@ -233,13 +233,14 @@ class Series(BaseModel):
 class Chart(BaseModel):
     """A chart as data, saved as an artifact under a handle.
 
-    `image` is the handle of a PNG of the same chart, for clients that cannot draw the data.
+    `image` is the handle of a PNG of the same chart, for clients that cannot draw the data. Of the
+    kind "image" there is only that.
     """
 
     model_config = ConfigDict(frozen=True)
 
     title: str
-    kind: Literal["bar", "line", "area", "pie"]
+    kind: Literal["bar", "line", "area", "pie", "image"]
     labels: list[str]
     series: list[Series]
     x_title: str = ""

@@ -41,6 +41,7 @@ from bot.core.errors import ConfigurationError
 from bot.core.secret_files import odd_character, secret_folder, secret_from_file
 from bot.features.commands.settings import HookSettings
 from bot.features.evidence.settings import ChannelEvidence, EvidenceSettings
+from bot.features.programs.settings import ProgramSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.runs.policy.access import Policy
@@ -153,6 +154,7 @@ class Tables(BaseModel):
     channels: dict[str, ChannelTable] = {}
     direct: DirectSettings = DirectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
+    programs: ProgramSettings = ProgramSettings()
     retention: Retention = Retention()
     catch_up: CatchUpSettings = CatchUpSettings()
     engine: EngineOptions = EngineOptions()

@@ -42,6 +42,7 @@ from bot.toolkit.provided.documents import Documents, DocumentText, ReadTable
 from bot.toolkit.provided.exports import ChartImage, Exports, ReportFile
 from bot.toolkit.provided.interpreters import Interpreters
 from bot.toolkit.provided.memories import Memories, Memory, MemoryScope
+from bot.toolkit.provided.programs import Programs
 from bot.toolkit.provided.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.provided.schedules import SchedulePlace, Schedules
 from bot.toolkit.provided.tables import (
@@ -103,6 +104,7 @@ __all__ = [
     "Page",
     "PersonEntry",
     "Plural",
+    "Programs",
     "Provided",
     "Provider",
     "Query",
@@ -172,6 +174,7 @@ SERVICES: frozenset[type] = frozenset(
         Fetcher,
         Interpreters,
         Memories,
+        Programs,
         ScheduledMessages,
         Schedules,
         Tables,

@@ -48,8 +48,9 @@ class ToolResult:
 
     The model reads `content`. `sources` are recorded with it; their addresses may be posted as
     links. `handles` name the artifacts that the result is based on or created. `own` marks content
-    that the model may have written itself: addresses in it do not count as found. `note` is the
-    bot's own text about the result, outside the marks that surround a foreign tool's data.
+    that the model may have written itself: addresses in it do not count as found. `calculated` marks
+    what was made of the arguments alone: it is evidence only as far as they are. `note` is the bot's
+    own text about the result, outside the marks that surround a foreign tool's data.
     `report` is set for the report of a sub-agent whose claims were traced.
     """
 
@@ -57,6 +58,7 @@ class ToolResult:
     sources: tuple[Source, ...] = ()
     handles: tuple[str, ...] = ()
     own: bool = False
+    calculated: bool = False
     note: str = ""
     report: ReportCheck | None = None
 

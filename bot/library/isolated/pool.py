@@ -44,36 +44,43 @@ def slots_for(*, bytes_each: int) -> int:
 
 
 class Slots:
-    """At most `total` jobs at once in this process and `per_owner` for one owner; others wait in order."""
+    """At most `total` jobs at once in this process and `per_owner` for one owner; others wait in order,
+    for `wait` seconds at most."""
 
-    def __init__(self, *, total: int, per_owner: int) -> None:
-        self._total, self._per_owner = total, per_owner
+    def __init__(self, *, total: int, per_owner: int, wait: float = _WAIT_SECONDS) -> None:
+        self._total, self._per_owner, self._wait = total, per_owner, wait
         # By event loop, because a semaphore belongs to one.
         self._totals: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
         self._totals = WeakKeyDictionary()
         self._by_owner: WeakValueDictionary[tuple[int, Hashable], asyncio.Semaphore]
         self._by_owner = WeakValueDictionary()
 
+    def are_taken(self, owner: Hashable = None) -> bool:
+        """Return whether a job of `owner` would wait now."""
+        return any(semaphore.locked() for semaphore in self._semaphores(owner))
+
     @asynccontextmanager
     async def hold(self, owner: Hashable = None) -> AsyncGenerator[None]:
         """Hold a slot for the body, counted for `owner`. Raises Busy when no slot becomes free in
         time."""
-        loop = asyncio.get_running_loop()
-        owner_slot = self._by_owner.setdefault(
-            (id(loop), owner), asyncio.Semaphore(self._per_owner)
-        )
-        total_slot = self._totals.setdefault(loop, asyncio.Semaphore(self._total))
         async with AsyncExitStack() as stack:
             try:
-                async with asyncio.timeout(_WAIT_SECONDS):
-                    await stack.enter_async_context(owner_slot)
-                    await stack.enter_async_context(total_slot)
+                async with asyncio.timeout(self._wait):
+                    for semaphore in self._semaphores(owner):
+                        await stack.enter_async_context(semaphore)
             except TimeoutError:
                 raise Busy(
                     "Too much is being worked on here at once, and no place became free. Try again "
                     "in a minute, with fewer calls at the same time."
                 ) from None
             yield
+
+    def _semaphores(self, owner: Hashable) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
+        loop = asyncio.get_running_loop()
+        owner_slot = self._by_owner.setdefault(
+            (id(loop), owner), asyncio.Semaphore(self._per_owner)
+        )
+        return owner_slot, self._totals.setdefault(loop, asyncio.Semaphore(self._total))
 
 
 _SLOTS = Slots(total=slots_for(bytes_each=2**30), per_owner=3)

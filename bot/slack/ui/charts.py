@@ -127,6 +127,8 @@ def _numbers_as_text(chart: Chart, locale: str) -> str:
 
 def _alt_text(chart: Chart, locale: str) -> str:
     """Describe the chart for a screen reader, with as many of its values as fit."""
+    if chart.kind == "image":
+        return shortened(chart.title, _MAX_ALT)
     lines = [
         f"{series.name}: {', '.join(_points(chart, series, locale))}" for series in chart.series
     ]

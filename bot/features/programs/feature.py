@@ -1,0 +1,64 @@
+"""The feature: the model computes with programs of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+
+from bot.core.check import Check, ok, warning
+from bot.features import Feature, ServiceDeps
+from bot.features.programs.service import IsolatedPrograms
+from bot.features.programs.settings import ProgramSettings
+from bot.library.isolated.confinement import landlock_version, missing
+from bot.library.isolated.seccomp import is_supported
+from bot.store import Stores
+from bot.toolkit import Programs
+
+_PACKAGES = ("pandas", "scipy", "sklearn", "statsmodels", "matplotlib")
+_INSTALL = "pip install 'slack-answer-bot[code]'"
+_NAME = "programs"
+_TRUNCATE_IS_KNOWN = 3
+"""From this version on Landlock covers all that changes files; the rest the filter of calls refuses."""
+
+
+def programs(settings: ProgramSettings) -> Feature:
+    """Return the feature. Where programs cannot run, its tool is not offered, and `bot doctor` says
+    why."""
+    service = None if _lacks(settings) else IsolatedPrograms(settings)
+
+    def service_for(_: ServiceDeps) -> Programs | None:
+        return service
+
+    async def checks(_: Stores | None) -> Sequence[Check]:
+        if not settings.enabled:
+            return [ok(_NAME, "are switched off in bot.toml")]
+        return [_line(_lacks(settings))]
+
+    return Feature("programs", services={Programs: service_for}, checks=checks)
+
+
+def _lacks(settings: ProgramSettings) -> tuple[str, str] | None:
+    """Return what is missing to run programs, and what to do about it; None if nothing is."""
+    if not settings.enabled:
+        return "they are switched off", "set enabled = true in [programs]"
+    if lacking := _open_kernel():
+        return "; ".join(lacking), "run the bot on Linux 6.12 or later (x86_64 or aarch64)"
+    if absent := [name for name in _PACKAGES if find_spec(name) is None]:
+        return f"there is no {', '.join(absent)}", _INSTALL
+    return None
+
+
+@cache
+def _open_kernel() -> tuple[str, ...]:
+    """Return what this machine lacks to close a process, nothing if it can. Each process proves itself,
+    too, before it gets data."""
+    is_closed = is_supported() and landlock_version() >= _TRUNCATE_IS_KNOWN
+    return () if is_closed else tuple(missing())
+
+
+def _line(lacks: tuple[str, str] | None) -> Check:
+    if lacks is None:
+        return ok(_NAME, "run in a closed process")
+    why, fix = lacks
+    return warning(_NAME, f"run_python is not offered: {why}", fix)

@@ -1,0 +1,270 @@
+"""Programs of the model in isolated processes, and what is kept of what they leave."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.core.answers import Chart, Source
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.core.ids import HANDLE
+from bot.features.programs.settings import ProgramSettings
+from bot.library.documents.cells import clean
+from bot.library.documents.reports.images import plain_png
+from bot.library.documents.results import Unwritable
+from bot.library.isolated import Busy, ComputingTimeout, ProcessLost, Refused
+from bot.library.isolated.pool import Slots, slots_for
+from bot.library.isolated.process import IsolatedLimits, IsolatedProcess, Reach
+from bot.library.isolated.scratch import foreign_scratch_folder
+from bot.services.artifact_tables import ArtifactTables
+from bot.services.children import asker_process
+from bot.text.translation import Text
+from bot.toolkit.progress import progress
+from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, gaps_of
+from bot.toolkit.provided.tables import TABLE_TYPE
+from bot.toolkit.tool import ToolResult
+
+log = logging.getLogger(__name__)
+
+MEMORY = 2 * 2**30
+"""Bytes of address space of a program. With all packages imported 0.8 GiB are reserved, and a table of
+a million rows with gradient boosting needs 0.9 GiB."""
+
+_ENVIRONMENT = (("MPLBACKEND", "Agg"), ("JOBLIB_MULTIPROCESSING", "0"))
+_JOBS = "bot.features.programs.program"
+_PER_ASKER = 2
+_WAIT_SECONDS = 60.0
+_MOST_FILES = 20_000_000  # bytes together
+_ROWS_SHOWN = 20
+_KINDS = {TABLE_TYPE: "parquet", "text/csv": "csv", "application/json": "json"}
+_WAITING = Text("waits for a free place")
+
+
+class IsolatedPrograms:
+    """See `bot.toolkit.provided.programs.Programs`."""
+
+    def __init__(self, settings: ProgramSettings) -> None:
+        self._slots = Slots(
+            total=settings.at_once or slots_for(bytes_each=MEMORY),
+            per_owner=_PER_ASKER,
+            wait=_WAIT_SECONDS,
+        )
+        self._limits = IsolatedLimits(
+            memory=MEMORY, cpu=settings.seconds, seconds=settings.seconds, reply=1_000_000
+        )
+
+    async def run(self, program: str, artifacts: Artifacts) -> ToolResult:
+        """See `Programs.run`."""
+        inputs = await _named(program, artifacts)
+        request = current_request().request
+        owner = (request.team, request.user)
+        async with AsyncExitStack() as stack:
+            if self._slots.are_taken(owner):
+                await progress(_WAITING())
+            try:
+                await stack.enter_async_context(self._slots.hold(owner))
+            except Busy as error:
+                raise ToolError(str(error)) from None
+            begun = time.monotonic()
+            process = await stack.enter_async_context(
+                asker_process(_JOBS, self._limits, Reach(environment=_ENVIRONMENT), once=True)
+            )
+            reply = await self._reply(process, program, inputs, artifacts)
+            left = await asyncio.to_thread(_left, process, reply)
+        seconds = time.monotonic() - begun
+        keeping = _Keeping(artifacts, inputs)
+        await keeping.save(reply, left)
+        return _result(reply, keeping, inputs, seconds)
+
+    async def _reply(
+        self,
+        process: IsolatedProcess,
+        program: str,
+        inputs: Sequence[Artifact],
+        artifacts: Artifacts,
+    ) -> dict[str, Any]:
+        """Run a program in a process, and return its reply, which is the program's word. Raises
+        ToolError."""
+        await _prove(process)
+        for artifact in inputs:
+            data = await artifacts.read(artifact.handle)
+            await asyncio.to_thread(process.write, artifact.handle, data)
+        named = [[artifact.handle, artifact.handle, _kind(artifact)] for artifact in inputs]
+        try:
+            reply = await process.call("run", code=program, inputs=named)
+        except (TimeoutError, ComputingTimeout):
+            raise ToolError(
+                f"The program was ended after {self._limits.seconds:g} s. Take fewer rows or "
+                "repetitions, or a simpler method."
+            ) from None
+        except ProcessLost:
+            raise ToolError(
+                "The program was ended: it needs more memory (2 GB), files (500 MB) or threads than "
+                "a program may have, or it ended itself. Take fewer rows or columns."
+            ) from None
+        except Refused as error:
+            raise ToolError(str(error)) from None
+        except RuntimeError:
+            raise ToolError("The program broke the process that ran it.") from None
+        try:
+            return _checked(reply)
+        except (KeyError, TypeError, AttributeError):
+            raise ToolError("The program broke the process that ran it.") from None
+
+
+async def _prove(process: IsolatedProcess) -> None:
+    """Have a process try what it must not do, before it gets any data. Raises ToolError if it can."""
+    async with foreign_scratch_folder("proof-") as folder:
+        outside = folder / "outside"
+        outside.touch(mode=0o600)
+        if ways := await process.call("possible", outside=str(outside)):
+            log.error("a process for programs is not closed: it can %s", ", ".join(ways))
+            raise ToolError("Programs cannot run on this machine. Use query_table.")
+
+
+async def _named(program: str, artifacts: Artifacts) -> list[Artifact]:
+    """Return the artifacts that a program names. Raises ToolError for a table that does not exist; other
+    names that look like handles may be the program's own."""
+    named = []
+    for handle in dict.fromkeys(HANDLE.findall(program)):
+        try:
+            named.append(await artifacts.find(handle))
+        except ToolError:
+            if handle.startswith("tbl_"):
+                raise
+    return named
+
+
+def _kind(artifact: Artifact) -> str:
+    media_type = artifact.media_type.split(";")[0]
+    if kind := _KINDS.get(media_type):
+        return kind
+    return "text" if media_type.startswith("text/") else "file"
+
+
+def _checked(reply: Any) -> dict[str, Any]:
+    """Return a reply with the types that it should have. Raises KeyError, TypeError, AttributeError."""
+    return {
+        **{name: clean(reply[name][:30_000]) for name in ("printed", "error", "value")},
+        "tables": [(clean(made["name"]), made["file"]) for made in reply["tables"][:10]],
+        "images": [(clean(made["title"]), made["file"]) for made in reply["images"][:10]],
+        "files": [(clean(made["name"]), made["file"]) for made in reply["files"][:20]],
+        "notes": [clean(note)[:300] for note in reply["notes"][:20]],
+    }
+
+
+def _left(process: IsolatedProcess, reply: dict[str, Any]) -> dict[str, bytes]:
+    """Return the files that a program left, by their names. What cannot be read is noted."""
+    left, room = dict[str, bytes](), _MOST_FILES
+    for name, file in [*reply["tables"], *reply["images"], *reply["files"]]:
+        try:
+            is_table = (name, file) in reply["tables"]
+            left[file] = process.read(file) if is_table else process.read(file, room)
+            room -= 0 if is_table else len(left[file])
+        except (Refused, OSError, ValueError, TypeError):
+            reply["notes"].append(
+                f"{name[:80]} could not be kept: it is too large, or no plain file"
+            )
+    return left
+
+
+@dataclass
+class _Keeping:
+    """Saves what a program left. What is made of incomplete inputs is incomplete, too.
+
+    `lines` are for the model; `handles` name what was saved.
+    """
+
+    artifacts: Artifacts
+    inputs: Sequence[Artifact]
+    lines: list[str] = field(default_factory=list)
+    handles: list[str] = field(default_factory=list)
+
+    async def save(self, reply: dict[str, Any], left: Mapping[str, bytes]) -> None:
+        """Save the files `left` by the program as its reply names them; note what cannot be kept."""
+        tables = ArtifactTables(self.artifacts)
+        for name, file in reply["tables"]:
+            if file in left:
+                try:
+                    table = await tables.save_parquet(
+                        left[file],
+                        name=name,
+                        title=self._title,
+                        url=self._url,
+                        left_out=gaps_of(*self.inputs),
+                    )
+                except ToolError as error:
+                    reply["notes"].append(f"table {name} could not be kept: {error}")
+                    continue
+                self.lines.append(await tables.shown(table, limit=_ROWS_SHOWN))
+                self.handles.append(table.handle)
+        for title, file in reply["images"]:
+            try:
+                png, _ = await asyncio.to_thread(plain_png, left.get(file, b""), title)
+            except Unwritable as error:
+                reply["notes"].append(f"figure {title} could not be kept: {error}")
+                continue
+            image = await self._saved(png, f"{title}.png", "image/png", "img")
+            chart = Chart(title=title, kind="image", labels=[], series=[], image=image.handle)
+            data = chart.model_dump_json().encode()
+            saved = await self._saved(data, title, CHART_TYPE, "chart")
+            self.lines.append(f"figure: {saved.handle} · {title} · put it into charts to show it")
+        for name, file in reply["files"]:
+            if file in left:
+                saved = await self._saved(left[file], name, "application/octet-stream", "file")
+                self.lines.append(f"file: {saved.handle} · {name} · {saved.size:,} bytes")
+
+    async def _saved(self, data: bytes, name: str, media_type: str, prefix: str) -> Artifact:
+        saved = await self.artifacts.save(
+            data,
+            name=name,
+            media_type=media_type,
+            prefix=prefix,
+            source_title=self._title,
+            source_url=self._url,
+            left_out=gaps_of(*self.inputs),
+        )
+        self.handles.append(saved.handle)
+        return saved
+
+    @property
+    def _title(self) -> str:
+        titles = dict.fromkeys(made.source_title or made.name for made in self.inputs)
+        return ", ".join(titles) or "a program of this conversation"
+
+    @property
+    def _url(self) -> str | None:
+        urls = {made.source_url for made in self.inputs}
+        return urls.pop() if len(urls) == 1 else None
+
+
+def _result(
+    reply: dict[str, Any], kept: _Keeping, inputs: Sequence[Artifact], seconds: float
+) -> ToolResult:
+    """Return what the model reads. The program's text is indented: none of it can pose as a line of
+    ours, such as the head of a table."""
+    parts = list(kept.lines)
+    for heading in ("printed", "value", "error"):
+        if text := reply[heading]:
+            parts += [f"{heading}:", *(f"  {line}" for line in text.splitlines())]
+    if not parts:
+        parts.append("The program gave no result: end it with an expression, or print.")
+    parts += [f"note: {note}" for note in reply["notes"]]
+    if any(column.type.startswith("DECIMAL") for made in inputs for column in made.columns):
+        parts.append("note: exact amounts are floats in a program; round sums of money")
+    parts.append(f"ran {seconds:.1f} s")
+    sources = [
+        Source(
+            title=made.source_title or made.name,
+            url=made.source_url,
+            supports="The figures that were computed from it.",
+        )
+        for made in inputs
+    ]
+    return ToolResult("\n".join(parts), tuple(sources), tuple(kept.handles), calculated=not inputs)
