@@ -11,10 +11,11 @@ from itertools import accumulate, islice
 from urllib.parse import quote
 
 from bot.library.tracing.cldr import plain
+from bot.library.tracing.constants import literals_in, worked_out_in
 from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in, is_same_date
 from bot.library.tracing.findings import Place
 from bot.library.tracing.numerals import Number, Reading, is_same, numbers_in
-from bot.library.tracing.outputs import Cell, Output, ShownRow, ShownTable
+from bot.library.tracing.outputs import Cell, Counts, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import FoldedText, folded
 from bot.library.tracing.writing import value_of
 
@@ -24,7 +25,6 @@ _PREFIX = 4  # digits by which candidates are found
 _DIGITS = re.compile(r"\d(?:[\d.,'\xa0 ]*\d)?")
 _PHONE = re.compile(r"(?<!\d)[+(]?\d[\d \xa0()/.-]{6,22}\d(?!\d)")
 _FEWEST_PHONE_DIGITS = 6
-_LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
 _MARK = re.compile(
     r"^(?:\[page (?P<page>\d+)(?: of \d+)?\]"
     r"|(?:\d{1,4} )?(?P<message>\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}):"
@@ -97,12 +97,16 @@ class Searched:
     @cached_property
     def literals(self) -> frozenset[Decimal]:
         """The numbers in the arguments of the call."""
-        return frozenset(Decimal(text) for text in _LITERAL.findall(self.output.arguments))
+        return literals_in(self.output.arguments)
 
     @cached_property
     def constants(self) -> frozenset[Decimal]:
-        """The literals of the call and of those that made what it used."""
-        return self.literals.union(*(searched.constants for searched in self._behind))
+        """The literals of the call and of those that made what it used; of a call that reads also
+        what arithmetic with them gives."""
+        own = self.literals
+        if self.output.counts is not Counts.CALCULATED:
+            own |= worked_out_in(self.output.arguments)
+        return own.union(*(searched.constants for searched in self._behind))
 
     @property
     def formula(self) -> str:

@@ -58,7 +58,7 @@ async def test_each_figure_of_a_dictionary_has_a_name(
     lines = result.content.splitlines()
     assert lines[0] == f"handle: {handle} · 1 rows × 2 columns · source: sales.csv"
     assert "note: not complete: sales.csv: a row" in lines
-    assert ["n,mean", "4,6.25"] == lines[3:5]
+    assert lines[3:5] == ["n,mean", "4,6.25"]
     assert [source.title for source in result.sources] == ["sales.csv"]
     assert not result.calculated
 
