@@ -56,7 +56,7 @@ def main(where: set[str]) -> dict[str, object]:
         by_path.listen()
         abstract.bind(f"\0{folder.name}")
         abstract.listen()
-        before, port = _state(folder), tcp.getsockname()[1]
+        before, port = state(folder), tcp.getsockname()[1]
         read, write = os.pipe()
         bot = os.getpid()
         child = os.fork()
@@ -80,7 +80,7 @@ def main(where: set[str]) -> dict[str, object]:
         with os.fdopen(read) as reply:
             worked = json.loads(reply.read() or '["it died"]')
         os.waitpid(child, 0)
-        unharmed = _state(folder) == before
+        unharmed = state(folder) == before
         shutil.rmtree(folder)
         return {"worked": worked, "unharmed": unharmed}
 
@@ -103,7 +103,7 @@ def refuse_earlier(where: set[str]) -> None:
     assert _libc.syscall(317 if _X86 else 277, 1, 0, header) == 0
 
 
-def _state(folder: Path) -> list[object]:
+def state(folder: Path) -> list[object]:
     info = (folder / "secret").stat()
     xattrs = os.listxattr(folder / "secret")
     limits = [resource.getrlimit(each) for each in range(16)]
