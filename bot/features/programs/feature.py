@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 
+from typing_extensions import override
+
 from bot.core.check import Check, ok, warning
-from bot.features import Feature, ServiceDeps
+from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.programs.service import IsolatedPrograms
 from bot.features.programs.settings import ProgramSettings
 from bot.library.isolated.confinement import landlock_version, missing
@@ -23,19 +25,32 @@ _TRUNCATE_IS_KNOWN = 3
 
 
 def programs(settings: ProgramSettings) -> Feature:
-    """Return the feature. Where programs cannot run, its tool is not offered, and `bot doctor` says
+    """Return the feature. Where programs cannot run its tool is not offered, and `bot doctor` says
     why."""
     service = None if _lacks(settings) else IsolatedPrograms(settings)
 
     def service_for(_: ServiceDeps) -> Programs | None:
         return service
 
-    async def checks(_: Stores | None) -> Sequence[Check]:
-        if not settings.enabled:
-            return [ok(_NAME, "are switched off in bot.toml")]
-        return [_line(_lacks(settings))]
+    return Feature(
+        "programs", services={Programs: service_for}, operator_part=_ForOperators(settings)
+    )
 
-    return Feature("programs", services={Programs: service_for}, checks=checks)
+
+class _ForOperators(OperatorPart):
+    """The line of `bot doctor`."""
+
+    def __init__(self, settings: ProgramSettings) -> None:
+        self._settings = settings
+
+    @override
+    async def checks(self, stores: Stores | None) -> Sequence[Check]:
+        if not self._settings.enabled:
+            return [ok(_NAME, "are switched off in bot.toml")]
+        if lacks := _lacks(self._settings):
+            why, fix = lacks
+            return [warning(_NAME, f"run_python is not offered: {why}", fix)]
+        return [ok(_NAME, "run in a closed process")]
 
 
 def _lacks(settings: ProgramSettings) -> tuple[str, str] | None:
@@ -55,10 +70,3 @@ def _open_kernel() -> tuple[str, ...]:
     too, before it gets data."""
     is_closed = is_supported() and landlock_version() >= _TRUNCATE_IS_KNOWN
     return () if is_closed else tuple(missing())
-
-
-def _line(lacks: tuple[str, str] | None) -> Check:
-    if lacks is None:
-        return ok(_NAME, "run in a closed process")
-    why, fix = lacks
-    return warning(_NAME, f"run_python is not offered: {why}", fix)

@@ -455,3 +455,35 @@ def test_a_result_counts_what_changed() -> None:
         run_id="r", request_id="q", user="U1", figures=figures, answered_at=datetime.now(UTC)
     )
     assert (len(result.changed), len(result.unknown), result.is_good) == (1, 1, False)
+
+
+PROGRAM = """from scipy import stats
+split = {handle}.revenue > 200000
+{{"share": round(float(split.mean()) * 1234.5, 2), "rows": len(split)}}"""
+
+
+def computing(request: ModelRequest) -> Reply:
+    """Read a database, run a program over it, and answer with a figure of its result."""
+    made = [item["name"] for item in request.items if item.get("type") == "function_call"]
+    if "query_database" not in made:
+        return call("query_database", {"database": "shop", "sql": QUERY})
+    if "run_python" not in made:
+        program = PROGRAM.format(handle=handles(request, "query_database"))
+        return call("run_python", {"program": program})
+    return finish(answer(f"It is {{{{{handles(request, 'run_python')}.share}}}}."))
+
+
+async def test_a_figure_of_a_program_is_referred_to_traced_and_refreshed(
+    stores: Stores, folder: Path
+) -> None:
+    """code: like any other figure; Refresh runs the same program over the data of today, and no model
+    is asked."""
+    async with scene(stores, folder, computing) as at:
+        [finding] = at.outcome.traced.items if at.outcome.traced else ()
+        assert (finding.text, finding.verdict) == ("617.25", Verdict.READ)
+        assert finding.places[0].tool == "run_python"
+        asked_before = len(at.bot.api.requests)
+        write(at.shop, {"North": 220_919.5, "South": 280_000.0})
+        result = await at.refresh()
+        assert [(figure.before, figure.now) for figure in result.figures] == [("617.25", "1,234.5")]
+        assert len(at.bot.api.requests) == asked_before
