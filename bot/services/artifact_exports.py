@@ -47,6 +47,8 @@ class ArtifactExports:
         """See `Exports.chart`."""
         locale = current_request().request.spoken_locale
         chart = Chart.model_validate(redacted_all(chart.model_dump()))
+        if chart.kind == "image":
+            raise ToolError(f"{chart.title} is an image already.")
         drawn = drawing.Chart(
             chart.kind,
             chart.title,

@@ -78,10 +78,12 @@ def _run(code: str, names: dict[str, Any]) -> Any:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for name in used & _MODULES.keys():
         names[name] = __import__(_MODULES[name])
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, _PROGRAM, "exec"), names)  # noqa: S102 - what this process is for
-    if last is None:
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, _PROGRAM, "exec"), names)  # noqa: S102 - what this process is for
         return None
+    del tree.body[-1]
+    exec(compile(tree, _PROGRAM, "exec"), names)  # noqa: S102
     return eval(compile(ast.Expression(last.value), _PROGRAM, "eval"), names)  # noqa: S307
 
 
@@ -307,7 +309,9 @@ def _write(frame: Any, file: str) -> None:
 def _save_images(reply: Reply) -> None:
     """Save the open figures of matplotlib."""
     pyplot = sys.modules.get("matplotlib.pyplot")
-    numbers = pyplot.get_fignums() if pyplot else []
+    if pyplot is None:
+        return
+    numbers = pyplot.get_fignums()
     for number in numbers[:_MOST_IMAGES]:
         figure = pyplot.figure(number)
         side = max(*figure.get_size_inches(), 0.1)

@@ -76,6 +76,8 @@ def _texts(arguments: str) -> Iterator[str]:
                 waiting += fields.values()
             case list(items):
                 waiting += items
+            case _:
+                pass
 
 
 def _parsed(text: str) -> ast.Module | None:
