@@ -175,11 +175,9 @@ class PersonAsked:
 
 @dataclass(frozen=True, slots=True)
 class MessagesJoined:
-    """Further messages of people joined the run; the hook that adds them sends this event. `last`
-    is the last of them, as named where it was written."""
+    """Further messages of people joined the run; the hook that adds them sends this event."""
 
     texts: tuple[str, ...]
-    last: str
 
 
 @dataclass(frozen=True, slots=True)

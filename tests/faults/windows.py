@@ -425,7 +425,7 @@ NOT_RUN = {
     "approval-decided": "as above",
     "card-updating": "as above",
     "card-updated": "as above",
-    "message-left": "tests/faults/test_approvals.py, in a scene of its own",
+    "message-left": "tests/faults/test_joined.py and test_approvals.py",
     "message-saved": "the same instant as the save point after it",
     "messages-joining": "tests/faults/test_joined.py",
     "messages-joined": "as above",

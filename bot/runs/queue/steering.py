@@ -117,9 +117,7 @@ class Steering(Hooks):
         new, self._untold = self._untold, []
         if not new:
             return []
-        return [
-            MessagesJoined(tuple(request.text for request in new), new[-1].message or new[-1].ts)
-        ]
+        return [MessagesJoined(tuple(request.text for request in new))]
 
     async def _new(self) -> list[Request]:
         room = MOST_MESSAGES - len(self.joined)

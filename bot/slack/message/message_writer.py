@@ -90,6 +90,11 @@ class MessageWriter:
         """Let every message written from now on name what the run has answered, as it has ended."""
         self._answers = await self._questions_of(self._request, self._post.run_id)
 
+    @property
+    def newest_question(self) -> str:
+        """The ts of the newest message that the run has answered, as far as they were named."""
+        return max(self._answers, key=float, default="0")
+
     def _metadata(self, number: int) -> dict[str, Any]:
         return message_metadata.metadata(self._post.run_id, number, self._answers)
 

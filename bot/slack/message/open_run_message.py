@@ -24,7 +24,7 @@ from bot.slack.edge.text import NameOf
 from bot.slack.message.approval_cards import Cards
 from bot.slack.message.message_writer import MessageWriter, QuestionsOf, names_none
 from bot.slack.message.repair import is_above_cards, leave_thread, repair_duplicates, withdraw
-from bot.slack.message.run_message import DoneReactions, NoteStale, ReadArtifact, RunMessage
+from bot.slack.message.run_message import NoteStale, ReadArtifact, RunMessage
 from bot.slack.message.streams import LiveMessage, Stream, Streams
 from bot.slack.ui.approval_kinds import WaitKinds
 from bot.slack.ui.buttons import AnswerButton, Stops
@@ -107,7 +107,6 @@ class RunMessages:
             people=self.people,
             waits=self.waits,
         )
-        reactions = DoneReactions(clients.live, request.channel)
         surface = RunMessage(
             request,
             post,
@@ -116,7 +115,6 @@ class RunMessages:
             status,
             self.read_artifact,
             cards,
-            reactions,
             name_of=self.name_of,
             note_stale=self.note_stale,
             edit_seconds=self.edit_seconds,

@@ -1,7 +1,7 @@
 """The Slack surface of a run: a placeholder first, then progress and cards, then the final message.
 
-The answer appears in the message that the run began with, above messages that joined it. These get
-a reaction at the end: without one they would look unread.
+Messages that joined the run stand below the message that it began with: the answer is then posted anew,
+below the newest message that it answers.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import replace
 from functools import partial
 
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.agent.events import Event, MessagesJoined, ToolEnded, ToolStarted
+from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
@@ -29,7 +28,6 @@ from bot.slack.edge.client import (
     TRANSPORT_ERRORS,
     WRONG_TOKEN,
     error_code,
-    error_reason,
     is_definitive,
     is_rate_limited,
 )
@@ -49,35 +47,6 @@ from bot.slack.ui.progress import Progress, advance, waiting_part
 from bot.text.translation import reader
 
 log = logging.getLogger(__name__)
-
-ANSWERED, UNANSWERED = "white_check_mark", "warning"
-_MAX_REACTIONS = 10  # per run; messages that joined together share one, on the last of them
-
-
-class DoneReactions:
-    """The reactions of one run. They are a courtesy: a failure is logged and ignored."""
-
-    def __init__(self, client: AsyncWebClient, channel: str) -> None:
-        self._client = client
-        self._channel = channel
-        self._messages: list[str] = []
-
-    def note(self, event: Event) -> None:
-        """Remember the messages that joined the run with this event."""
-        if isinstance(event, MessagesJoined):
-            self._messages.append(event.last)
-
-    async def put(self, outcome: Outcome) -> None:
-        """Add a check mark to the remembered messages, or a warning sign if there is no answer."""
-        name = ANSWERED if outcome.result else UNANSWERED
-        for ts in self._messages[-_MAX_REACTIONS:]:
-            try:
-                await self._client.reactions_add(channel=self._channel, timestamp=ts, name=name)
-            except (SlackApiError, *TRANSPORT_ERRORS) as error:
-                reason = error_reason(error)
-                log.info("Could not add a reaction to a message that joined a run: %s", reason)
-                return
-
 
 ReadArtifact = Callable[[Request, str], Awaitable[bytes]]
 """Return the content of an artifact of the request's thread, by its handle. Raises BotError if gone."""
@@ -101,7 +70,6 @@ class RunMessage:
         status: ThreadStatus,
         read_artifact: ReadArtifact,
         cards: Cards,
-        reactions: DoneReactions,
         *,
         name_of: NameOf,
         note_stale: NoteStale,
@@ -115,7 +83,6 @@ class RunMessage:
         self._status = status
         self._read_artifact = read_artifact
         self._cards = cards
-        self._reactions = reactions
         self._name_of = name_of
         self._note_stale = note_stale
         self._edit_seconds = edit_seconds
@@ -125,7 +92,6 @@ class RunMessage:
 
     async def show(self, event: Event) -> None:
         """Fold the event into the progress, which `LiveMessage` shows with its next update."""
-        self._reactions.note(event)
         if isinstance(event, ToolStarted | ToolEnded):
             event = replace(event, title=await with_names(event.title, self._name_of))
         progress = advance(self._progress, event)
@@ -174,7 +140,6 @@ class RunMessage:
         await leave_thread(self._request, self._posted, self._writer)
         with reader(locale_of_message(outcome, self._request)):
             await self._post_answer(outcome)
-        await self._reactions.put(outcome)
         await self._end_status()
 
     async def _post_answer(self, outcome: Outcome) -> None:
@@ -293,8 +258,8 @@ class RunMessage:
         the old message cannot be changed, and finds the new one by its metadata.
         """
         known = await self._posted.message()
-        if known and self._is_old(known) and await withdraw(known, self._posted, self._writer):
-            known = None
+        if known and self._is_misplaced(known):
+            known = None if await withdraw(known, self._posted, self._writer) else known
         ts = known or await self._writer.first()  # a message may be posted but not saved
         if ts is None or not await self._try_update(ts, part):
             posted = await self._writer.post(0, part)
@@ -336,10 +301,13 @@ class RunMessage:
         )
         return False
 
-    def _is_old(self, ts: str) -> bool:
-        """Return whether people no longer look at the message. What was there before the run stays."""
-        is_taken_over = self._request.replaces or self._request.has_placeholder
-        return not is_taken_over and time.time() - float(ts) >= self._edit_seconds
+    def _is_misplaced(self, ts: str) -> bool:
+        """Return whether people no longer look at the message, or it stands above a message that it
+        answers. What was there before the run stays."""
+        if self._request.replaces or self._request.has_placeholder:
+            return False
+        is_old = time.time() - float(ts) >= self._edit_seconds
+        return is_old or float(self._writer.newest_question) > float(ts)
 
     async def _attach_or_say(self, number: int, upload: Upload) -> str:
         attaching = Attachments(
