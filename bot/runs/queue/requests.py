@@ -219,6 +219,17 @@ class Requests:
         begun = await self.stores.runs.begun_by(run_id) if run_id else None
         return begun is not None and begun[1] is not Phase.DELIVERED
 
+    async def asker_of(self, run_id: str) -> str | None:
+        """Return who asked what a run answers: "" while it waits for people, None when unknown."""
+        try:
+            begun = await self.stores.runs.begun_by(run_id)
+        except CorruptValue:
+            return None
+        if begun and begun[1] is Phase.WAITING:
+            return ""
+        request = await self.stores.mailbox.get(begun[0]) if begun else None
+        return request.user if request else None
+
     async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
         """Return everything that an edit of a message replaces; None when the message asked nothing."""
         request_id = await self.stores.mailbox.find(team, channel, ts)

@@ -18,17 +18,21 @@ from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
 from bot.slack.edge.payloads import Event, action_token, channel_beside, is_direct, is_of_a_person
 from bot.slack.edge.text import mentions_from, question_from
-from bot.slack.intake.addressing import Addressing, is_stop, is_to_others, is_yes, may_be_request
+from bot.slack.intake.addressing import Addressing, is_stop, is_yes, may_be_request
+from bot.slack.intake.press import Press
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
 from bot.slack.ui import approval_words, words
-from bot.slack.ui.buttons import Stops, stop_button
+from bot.slack.ui.buttons import MEANT, MeantMessage, Stops, meant_button, stop_button
 from bot.slack.ui.parts import context
 from bot.text.mentions import Mention
 from bot.text.translation import load_catalogue, reader
 
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
+
+
+_DAY = 86_400  # seconds
 
 
 def register(app: SlackApp) -> None:
@@ -42,6 +46,12 @@ def register(app: SlackApp) -> None:
     async def posted(event: Event, body: Event) -> None:
         await app.intake.message(event, body["event_id"])
 
+    @app.button(MEANT)
+    async def meant(press: Press) -> str:
+        is_new = await app.intake.meant(press.user, press.channel, MeantMessage.read(press.value))
+        press.later(press.respond(delete_original=True), "taking a question back")
+        return "" if is_new else words.ALREADY_ASKED()
+
 
 class Intake:
     """The message handler of one workspace, which turns messages into requests."""
@@ -51,7 +61,9 @@ class Intake:
         self._identity, self._clients, self._access = app.identity, app.clients, app.access
         self._gate, self._threads, self._requests = app.gate, app.stores.threads, app.requests
         self._background, self._retries = app.background, app.retries
-        self._addressing = Addressing(app.identity, app.clients, app.gate, app.stores.threads)
+        self._addressing = Addressing(
+            app.identity, app.clients, app.gate, app.stores.threads, app.requests.asker_of
+        )
 
     async def message(
         self,
@@ -94,7 +106,7 @@ class Intake:
         entry = await self._addressing.entry(event) or await self._answering(event)
         if entry is None:
             if event.get("thread_ts"):
-                await self._hint_at_mention(event)
+                await self._ask_whether_meant(event)
                 await self._is_first_notice(event)  # so that catching up ignores it as well
             return
         is_answered = _is_answered(event, entry)
@@ -116,17 +128,20 @@ class Intake:
         entry: Entry,
         person: Person,
         marks: Mapping[str, object],
-    ) -> None:
-        """Submit the request that a message makes, with `marks`, or say what can be asked."""
+    ) -> bool:
+        """Submit the request that a message makes, with `marks`, or say what can be asked.
+
+        Return whether the request is new.
+        """
         is_answered = _is_answered(event, entry)
         question = await self.question(str(event.get("text") or ""))
         quoted = await self.question(attached_to(event))
         if not (question or quoted or event.get("files")):
             if is_answered and await self._is_first_notice(event):
                 self._help(event)
-            return
+            return False
         request = await self._request(event, entry, person, question, quoted)
-        await self.accept(request.model_copy(update=marks), event_id)
+        return await self.accept(request.model_copy(update=marks), event_id)
 
     def _says(self, event: Event, what: Callable[[str, str], bool]) -> bool:
         return what(str(event.get("text") or ""), self._identity.user)
@@ -207,27 +222,52 @@ class Intake:
             [refused(self._identity.team, user, refusal.reason, channel=channel)]
         )
 
-    async def _hint_at_mention(self, event: Event) -> None:
-        """Tell an asker once that the bot waits for a mention in a thread of several people.
+    async def _ask_whether_meant(self, event: Event) -> None:
+        """Ask the author of a reply among several people, in private, whether it is for the bot.
 
-        The reply may be meant for the bot when an approval is pending, or directly below an answer.
+        Once a day for what the bot said last: who does not press was not speaking to it.
         """
+        last = await self._addressing.may_be_meant(event)
         channel, thread, user = event["channel"], event["thread_ts"], event["user"]
-        team, notice = self._identity.team, f"{thread}:{user}"
-        has_asked = user in await self._threads.participants(self._app.thread_key(channel, thread))
-        if (
-            not has_asked
-            or is_to_others(str(event.get("text")))
-            or await self._threads.was_noticed(team, channel, notice)
-        ):
+        text = str(event.get("text") or "")
+        is_courtesy = text.isascii() and len(text.split()) < 2 and not event.get("files")
+        if not last or is_courtesy:
             return
-        waits = await self._requests.pending(team, channel, thread)
-        asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
-        missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
-        if missed and await self._threads.first_notice(team, channel, notice):
-            with reader(await self._gate.people.locale(user)):
-                hint = approval_words.MENTION_ME() if waits else words.MENTION_ME_AMONG()
-            self._tell_author(event, hint)
+        notice = f"{thread}:{user}:{last}:{int(float(event['ts']) // _DAY)}"
+        if not await self._threads.first_notice(self._identity.team, channel, notice):
+            return
+        with reader(await self._gate.people.locale(user)):
+            if await self._requests.pending(self._identity.team, channel, thread):
+                self._tell_author(event, approval_words.MENTION_ME())
+                return
+            hint, button = words.IS_IT_FOR_ME(), meant_button(MeantMessage(thread, event["ts"]))
+        asking = self._clients.writes.chat_postEphemeral(
+            channel=channel,
+            user=user,
+            thread_ts=thread,
+            text=hint,
+            blocks=[context(hint).block, button],
+        )
+        self._background.start(asking, "asking whether a reply is meant")
+
+    async def meant(self, user: str, channel: str, message: MeantMessage) -> bool:
+        """Take a message of `user` in a thread as one to the bot. Return False if it was taken before.
+
+        Raises NotPermitted when it is gone, not theirs, or they may not ask, and SlackApiError.
+        """
+        page = await self._clients.reads.conversations_replies(
+            channel=channel, ts=message.thread, oldest=message.ts, latest=message.ts, inclusive=True
+        )
+        own = (post for post in page["messages"] if post["ts"] == message.ts)
+        post = next((post for post in own if post.get("user") == user), None)
+        if post is None:
+            raise NotPermitted(words.CANNOT_RETRY())
+        person = await self._gate.asker(user, channel)
+        event = {**post, "channel": channel}
+        with reader(person.locale):
+            return await self._take(
+                event, f"meant:{channel}:{message.ts}", Entry.MENTION, person, {}
+            )
 
     async def _answering(self, event: Event) -> Entry | None:
         """Return THREAD_REPLY for a reply by which its author answers a question of the bot.

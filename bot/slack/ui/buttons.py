@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 STOP = "stop_run"
 RETRY = "retry_request"
+MEANT = "message_is_meant"
 APPROVE = "approve_call"
 APPROVE_THREAD = "approve_calls_in_thread"
 DENY = "deny_call"
@@ -129,6 +130,26 @@ def stop_button(stops: Stops) -> Block:
     """
     stop = message_button(words.STOP(), STOP, ":".join(filter(None, stops)))
     return actions(stop | {"style": "danger"})
+
+
+class MeantMessage(NamedTuple):
+    """The value of the button with which an author says that a message was for the bot."""
+
+    thread: str
+    ts: str
+
+    @classmethod
+    def read(cls, value: str) -> MeantMessage:
+        """Parse a button's value. Raises MalformedPayload."""
+        parts = value.split(":")
+        if len(parts) != 2:
+            raise MalformedPayload("a button without a message")
+        return cls(*parts)
+
+
+def meant_button(message: MeantMessage) -> Block:
+    """Return a row with a button that has the bot answer its author's message."""
+    return actions(message_button(words.FOR_YOU(), MEANT, ":".join(message)))
 
 
 def retry_buttons(request_id: str, details: RunDetails | None) -> Block:

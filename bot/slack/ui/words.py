@@ -316,10 +316,10 @@ SCHEDULE_CAME = Text("It ran {often} ({time_zone}).")
 IN_DIRECT = Text("in direct messages")
 IN_PLACE = Text("in {channel}")
 THREAD_GONE = Text("The thread where it was to come is gone.")
-MENTION_ME_AMONG = Text(
-    "Several people write in this thread, so I answer only when I am mentioned. If that was for me, "
-    "mention me."
+IS_IT_FOR_ME = Text(
+    "Is that for me? Several people write in this thread, so I was not sure. A mention always reaches me."
 )
+FOR_YOU = Text("Yes, answer it")
 PAUSED = Text("I am paused and answer nothing until an admin runs `/ask admin resume`.")
 PAUSED_BY_OPERATOR = Text(
     "I work for other workspaces too, so only the bot's operator can pause and resume me."

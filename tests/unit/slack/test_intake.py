@@ -1,16 +1,21 @@
 """From what people do in Slack to one request each, or to a rule that ignores it (reliability 1, 9)."""
 
+import time
 from typing import Any
 
 import pytest
 
 from bot.agent.prompts import request_message
+from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
 from bot.runs.policy.access import Policy
 from bot.settings import ChannelTable
+from bot.slack.message.message_metadata import metadata
 from bot.slack.ui import words
+from bot.slack.ui.buttons import MEANT, MeantMessage
 from tests.unit.slack.rig import Rig, listening
+from tests.unit.slack.scene import button
 
 GENERAL, SALES, FINANCE = "C0GENERAL1", "C0SALES001", "C0FINANCE1"
 PARTNERS = "C0PARTNER1"
@@ -76,14 +81,86 @@ async def test_one_person_goes_on_in_a_thread_without_mentioning_again(rig):
     assert requests[1].thread == said["ts"]
 
 
-async def test_with_several_people_it_waits_to_be_mentioned(rig):
-    said = await rig.ws.say(ADA, GENERAL, rig.mention("first"))
-    await asked(rig)
-    await rig.ws.say(BEN, GENERAL, "I think so", thread_ts=said["ts"])
-    await rig.ws.say(ADA, GENERAL, "really, Ben?", thread_ts=said["ts"])
+async def shared(rig: Rig, asker: str = ADA) -> str:
+    """A thread in which the bot is at work on something, and Ben has written a line."""
+    said = await rig.ws.say(asker, GENERAL, rig.mention("first"))
+    thread = str(said["ts"])
+    [request] = await asked(rig)
+    await rig.begin(request)
+    await rig.clients.writes.chat_postMessage(
+        channel=GENERAL, text="Two", thread_ts=thread, metadata=metadata("run_1", 0)
+    )
+    await rig.ws.say(BEN, GENERAL, "I think so", thread_ts=thread)
+    return thread
+
+
+def told(rig: Rig, person: str, thread: str) -> list[dict[str, Any]]:
+    """What only that person sees in the thread."""
+    replies = rig.ws.messages(GENERAL, thread, viewer=person)
+    return [m for m in replies if m.get("is_ephemeral")]
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("and by month?", True),
+        ("what did Ben say of it?", True),
+        ("Ben, please look", False),
+        ("really, Ben?", False),
+        ("thanks Ben", False),
+        ("<@{ben}> please look", False),
+    ],
+)
+async def test_whom_it_answered_last_is_heard_among_others(rig, text, taken):
+    """K9: for an hour, without a mention, unless the message is to somebody else; Ben is not heard."""
+    thread = await shared(rig)
+    await rig.ws.say(BEN, GENERAL, "and by week?", thread_ts=thread)
+    await rig.ws.say(ADA, GENERAL, text.format(ben=BEN), thread_ts=thread)
+    assert len(await settled(rig)) == 1 + taken
+    assert (told(rig, ADA, thread), told(rig, BEN, thread)) == ([], [])
+
+
+async def test_who_may_have_meant_it_is_asked_in_private(rig):
+    """K9: Ada was answered before Ben; once for what the bot said last. Her press asks, and nobody else's."""
+    thread = await shared(rig)
+    await rig.ws.say(BEN, GENERAL, rig.mention("and in all?"), thread_ts=thread)
+    _, second = await asked(rig, 2)
+    await rig.end(rig.requests[0])
+    await rig.begin(second, "run_2")
+    await rig.clients.writes.chat_postMessage(
+        channel=GENERAL, text="Three", thread_ts=thread, metadata=metadata("run_2", 0)
+    )
+    for text in ("thanks!", "and by month?", "or by week?"):
+        await rig.ws.say(ADA, GENERAL, text, thread_ts=thread)
+        assert len(await settled(rig)) == 2
+    [asking] = await rig.ws.until(lambda: told(rig, ADA, thread))
+    assert asking["text"] == words.IS_IT_FOR_ME()
+    value = button(asking, MEANT)["value"]
+    with pytest.raises(NotPermitted):
+        await rig.intake.meant(BEN, GENERAL, MeantMessage.read(value))
+    await rig.ws.click(ADA, GENERAL, asking["ts"], MEANT)
+    await rig.ws.until(lambda: told(rig, ADA, thread) == [])
+    request = (await asked(rig, 3))[2]
+    assert (request.text, request.user, request.thread) == ("and by month?", ADA, thread)
+    assert not await rig.intake.meant(ADA, GENERAL, MeantMessage.read(value))
+
+
+async def test_after_an_hour_whom_it_answered_last_is_asked(rig):
+    """K9: by then the thread may be about something else."""
+    thread = await shared(rig)
+    later = {"user": ADA, "text": "and by month?", "ts": f"{time.time() + 3_700:.6f}"}
+    place = {"channel": GENERAL, "channel_type": "channel", "thread_ts": thread}
+    rig.ws.emit({"type": "message", **later, **place})
+    await rig.ws.until(lambda: told(rig, ADA, thread))
     assert len(await settled(rig)) == 1
-    await rig.ws.say(ADA, GENERAL, rig.mention("what do you say?"), thread_ts=said["ts"])
-    assert [r.text for r in await settled(rig)] == ["first", "what do you say?"]
+
+
+async def test_who_waits_for_a_decision_is_not_heard_among_others(rig):
+    """K9: what is written below a card may be to a colleague, and would deny the call."""
+    thread = await shared(rig)
+    await rig.stores.redis.call("HSET", rig.stores.redis.key("run", "run_1"), "phase", "waiting")
+    await rig.ws.say(ADA, GENERAL, "let me see first", thread_ts=thread)
+    assert len(await settled(rig)) == 1
 
 
 @pytest.mark.parametrize(
@@ -127,32 +204,6 @@ async def test_who_was_asked_about_in_a_shortcut_is_not_taken_for_the_asker(rig)
     await rig.ws.submit(ADA, view["id"], values)
     await rig.ws.say(BEN, GENERAL, "correction: not yet", thread_ts=said["ts"])
     assert [r.text for r in await settled(rig)] == ["right?"]
-
-
-async def test_who_asked_is_told_once_that_a_reply_among_others_takes_a_mention(rig):
-    """Right below the bot's words it may be meant for the bot; Ben's is not, nor is a later one."""
-    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
-    thread = said["ts"]
-    await rig.ws.say(ADA, GENERAL, rig.mention("right?"), thread_ts=thread)
-    await rig.ws.say(BEN, GENERAL, "let us see", thread_ts=thread)
-    await settled(rig)
-    await rig.clients.writes.chat_postMessage(channel=GENERAL, text="Yes", thread_ts=thread)
-
-    def told(person: str) -> list[str]:
-        replies = rig.ws.messages(GENERAL, thread, viewer=person)
-        return [m["text"] for m in replies if m.get("is_ephemeral")]
-
-    await rig.ws.say(ADA, GENERAL, "thanks!", thread_ts=thread)
-    await settled(rig)
-    assert told(ADA) == []
-    await rig.clients.writes.chat_postMessage(channel=GENERAL, text="Or no", thread_ts=thread)
-    for person, text in ((ADA, "who wrote that?"), (ADA, "hm"), (BEN, "I did")):
-        await rig.ws.say(person, GENERAL, text, thread_ts=thread)
-        [request] = await settled(rig)
-    assert request.text == "right?"
-
-    await rig.ws.until(lambda: told(ADA))
-    assert (told(ADA), told(BEN)) == ([words.MENTION_ME_AMONG()], [])
 
 
 async def test_a_thread_it_has_no_part_in_is_left_alone(rig):
