@@ -18,7 +18,7 @@ from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
 from bot.slack.edge.payloads import Event, action_token, channel_beside, is_direct, is_of_a_person
 from bot.slack.edge.text import mentions_from, question_from
-from bot.slack.intake.addressing import Addressing, is_stop, is_yes, may_be_request
+from bot.slack.intake.addressing import Addressing, is_stop, is_to_others, is_yes, may_be_request
 from bot.slack.intake.press import Press
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
@@ -49,7 +49,7 @@ def register(app: SlackApp) -> None:
     @app.button(MEANT)
     async def meant(press: Press) -> str:
         is_new = await app.intake.meant(press.user, press.channel, MeantMessage.read(press.value))
-        press.later(press.respond(delete_original=True), "taking a question back")
+        app.background.start(press.respond(delete_original=True), "taking a question back")
         return "" if is_new else words.ALREADY_ASKED()
 
 
