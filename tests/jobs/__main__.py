@@ -54,13 +54,14 @@ def _report(one: Played, options: argparse.Namespace) -> None:
 
 def table(played: Iterable[Played]) -> str:
     """Return what each job took, in columns of one width: tokens of input, and how many of those the
-    service had in its cache; `acquire` counts the model calls that only acquired tools."""
-    head = f"{'job':34} {'calls':>5} {'acquire':>7} {'input':>7} {'cached':>7} {'output':>6} {'first':>7} {'Slack':>5}  tools"
+    service had in its cache; `acquire` counts the model calls that only acquired tools,
+    `guessed` the calls of listed tools whose arguments the model had not seen."""
+    head = f"{'job':34} {'calls':>5} {'acquire':>7} {'guessed':>7} {'input':>7} {'cached':>7} {'output':>6} {'first':>7} {'Slack':>5}  tools"
     lines = [head]
     total = Played("all", stateless=False)
     for one in played:
         lines.append(_line(one, ", ".join(one.tools)))
-        for name in ("calls", "only_acquiring", "input_tokens", "cached_tokens", "output_tokens"):
+        for name in ("calls", "only_acquiring", "guessed", "input_tokens", "cached_tokens", "output_tokens"):
             setattr(total, name, getattr(total, name) + getattr(one, name))
         total.slack += one.slack
     return "\n".join([*lines, _line(total, "")])
@@ -69,7 +70,7 @@ def table(played: Iterable[Played]) -> str:
 def _line(one: Played, tools: str) -> str:
     name = f"{one.name}{' (stateless)' if one.stateless else ''}{' ✘' if one.problems else ''}"
     return (
-        f"{name:34} {one.calls:5} {one.only_acquiring:7} {one.input_tokens:7,} {one.cached_tokens:7,} "
+        f"{name:34} {one.calls:5} {one.only_acquiring:7} {one.guessed:7} {one.input_tokens:7,} {one.cached_tokens:7,} "
         f"{one.output_tokens:6,} {one.first.get('request', 0):7,} {one.requests:5}  {tools}"
     )
 

@@ -24,12 +24,13 @@ _LINK = re.compile(r"https?://[^\s<>|)\]]+/archives/[^\s<>|)\]]+")
 
 class Player:
     """A brain for one job. `acts` are the turns that follow what people do, act by act; `problems`
-    says what did not fit."""
+    says what did not fit, `guessed` counts calls of tools whose arguments it has not seen."""
 
     def __init__(
         self, do: Callable[[Act], Awaitable[None]], acts: Iterable[Sequence[Turn]]
     ) -> None:
         self.problems = list[str]()
+        self.guessed = 0
         self._do = do
         self._turns = deque((n, turn) for n, turns in enumerate(acts) for turn in turns)
         self._act = -1
@@ -111,6 +112,7 @@ class Player:
             return self._question(turn.ask, tools)
         if turn.answer is not None:
             return finish(self._result(known.filled(turn.answer), tools))
+        self.guessed += sum(name not in tools for name, _ in turn.called)
         made = [_call(name, known.filled(arguments), tools) for name, arguments in turn.called]
         last = self._turns[0][1] if self._turns else None
         if last and last.beside and last.answer is not None and _permits_beside(tools):
@@ -189,7 +191,7 @@ def _has(name: str, tools: dict[str, Item]) -> bool:
 def _runs_listed(tools: dict[str, Item]) -> bool:
     """Return whether `acquire_tools` says that a tool on its list can be called at once."""
     said = str(tools.get(ACQUIRE, {}).get("description", ""))
-    return "runs when it is called" in said
+    return "it runs" in said
 
 
 def _permits_beside(tools: dict[str, Item]) -> bool:

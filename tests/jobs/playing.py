@@ -43,6 +43,7 @@ class Played:
     problems: list[str] = field(default_factory=list)
     calls: int = 0
     only_acquiring: int = 0
+    guessed: int = 0
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
@@ -279,6 +280,7 @@ class Scene:
         """Count what the job took; `effects` are the requests to Slack before its first act."""
         played = self.played
         played.problems += self.player.problems
+        played.guessed = self.player.guessed
         for received in self.api.requests:
             response = self.api.responses.get(received.response_id or "")
             played.calls += 1
