@@ -61,7 +61,14 @@ def table(played: Iterable[Played]) -> str:
     total = Played("all", stateless=False)
     for one in played:
         lines.append(_line(one, ", ".join(one.tools)))
-        for name in ("calls", "only_acquiring", "guessed", "input_tokens", "cached_tokens", "output_tokens"):
+        for name in (
+            "calls",
+            "only_acquiring",
+            "guessed",
+            "input_tokens",
+            "cached_tokens",
+            "output_tokens",
+        ):
             setattr(total, name, getattr(total, name) + getattr(one, name))
         total.slack += one.slack
     return "\n".join([*lines, _line(total, "")])

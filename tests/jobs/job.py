@@ -81,7 +81,8 @@ class Act(_Part):
 
     `model` are the turns that follow. `sees` are facts that `who` (else the actor) then finds in
     what the bot has shown them; `never` are facts that stand nowhere there. With `below`, the newest
-    message of the conversation is the bot's.
+    message of the conversation is the bot's. With `optional`, there may be no such button, and the
+    model need not be asked.
     """
 
     by: str = "ada"
@@ -105,6 +106,7 @@ class Act(_Part):
     sees: tuple[AnyFact, ...] = ()
     never: tuple[AnyFact, ...] = ()
     below: bool = False
+    optional: bool = False
 
 
 AnyAct = Annotated[Act, BeforeValidator(_as_act)]

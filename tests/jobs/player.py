@@ -157,6 +157,8 @@ class _Known:
             return _day(day)
         if file:
             return self._files.get(file, match[0])
+        if link and int(link) > len(self._links) and self._handles:
+            return f"{{{{{self._handles[0]}.link[{link}]}}}}"
         values, number = (self._handles, handle) if handle else (self._links, link)
         place = len(values) if number == "last" else int(number)
         return values[place - 1] if 0 < place <= len(values) else match[0]

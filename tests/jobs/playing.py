@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,8 +97,11 @@ class Scene:
         """Have an act done, the model play its turns, and look what people see."""
         self.player.begin_act()
         self._tell(f"● {act.by}: {_gist(act)}")
-        await self.do(act)
-        await self._settled()
+        if act.optional and act.press and not self._has_button(USERS[act.by], act.press):
+            self.player.skip_act()
+        else:
+            await self.do(act)
+        await self._settled(act)
         await self._look(act)
 
     async def do(self, act: Act) -> None:
@@ -211,17 +214,21 @@ class Scene:
             shown.append(json.dumps(self.ws.execution(self.execution).outputs, ensure_ascii=False))
         return "\n―――\n".join(shown)
 
-    async def _look(self, act: Act) -> None:
-        user = USERS[act.who or act.by]
+    async def _until_seen(self, act: Act) -> list[Fact]:
+        """Wait until a person sees what they must see; return what they do not see after all."""
 
         def unseen() -> list[Fact]:
-            shown = _flat(self.shown(user))
+            shown = _flat(self.shown(USERS[act.who or act.by]))
             return [fact for fact in act.sees if not fact.is_in(shown)]
 
-        try:
+        with suppress(TimeoutError):
             await self.ws.until(lambda: not unseen(), 5)
-        except TimeoutError:
-            self._problem(f"{act.who or act.by} does not see {', '.join(map(str, unseen()))}")
+        return unseen()
+
+    async def _look(self, act: Act) -> None:
+        user = USERS[act.who or act.by]
+        if unseen := await self._until_seen(act):
+            self._problem(f"{act.who or act.by} does not see {', '.join(map(str, unseen))}")
         shown = self.shown(user)
         for fact in act.never:
             if fact.is_in(_flat(shown)):
@@ -232,8 +239,19 @@ class Scene:
         self.tell_requests()
         self._tell(f"── {act.who or act.by} sees\n{shown}\n")
 
-    async def _settled(self) -> None:
+    def _has_button(self, user: str, label: str) -> bool:
+        try:
+            self._find_button(user, label)
+        except AssertionError:
+            return False
+        return True
+
+    async def _settled(self, act: Act) -> None:
         """Wait until the model has played its turns, and every run has ended or waits for a person."""
+        if act.optional and act.sees:
+            await self._until_seen(act)
+        if act.optional and not await self._busy():
+            self.player.skip_act()
         try:
             async with asyncio.timeout(_SECONDS):
                 while self.player.waits or await self._busy() or self.ws.delivery.under_way:  # noqa: ASYNC110 - the bot does it
