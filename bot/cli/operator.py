@@ -300,21 +300,18 @@ async def audit_report(
     problems: list[str] = []
     notes: list[str] = []
     heads = dict(map(_expected_head, expected))
+    line_of = AuditEntry.model_dump_json if as_json else _audit_line
     async with open_stored(settings) as stores:
         for team in sorted({*await stores.audit.teams(), *heads}):
             count, last = heads.get(team, (0, ""))
-            async for kept in stores.audit.read(team):
-                entry = kept.entry
-                if kept.problem:
-                    problems.append(f"{team}, entry {kept.number:,}: {kept.problem}")
-                if kept.number == count and kept.hash == last:
+            async for record in stores.audit.read(team):
+                if record.problem:
+                    problems.append(f"{team}, entry {record.number:,}: {record.problem}")
+                if record.number == count and record.hash == last:
                     count = 0
-                if entry is None or entry.at < since or kind not in (None, entry.kind):
-                    continue
-                if user in ("", entry.who):
-                    dated.append(
-                        (entry.at, entry.model_dump_json() if as_json else _audit_line(entry))
-                    )
+                entry = record.entry
+                if entry and entry.at >= since and _is_about(entry, user, kind):
+                    dated.append((entry.at, line_of(entry)))
             head = await stores.audit.head(team)
             if count > head.trimmed:
                 problems.append(f"{team}: entry {count:,} is no longer the expected one.")
@@ -329,6 +326,10 @@ async def audit_report(
     elif not as_json:
         lines = [_AUDIT_HEAD, *lines]
     return AuditReport(lines, problems, [*notes, _AUDIT_LIMITS[bool(settings.bot_encryption_keys)]])
+
+
+def _is_about(entry: AuditEntry, user: str, kind: AuditKind | None) -> bool:
+    return user in ("", entry.who) and kind in (None, entry.kind)
 
 
 def _expected_head(text: str) -> tuple[str, tuple[int, str]]:

@@ -31,6 +31,7 @@ from bot.runs.run import Run
 from bot.runs.run_deps import RunDeps
 from bot.text.redaction import each_text
 from bot.text.translation import Text
+from bot.toolkit import Tool
 
 CANNOT = Text("it comes from {tool}, which cannot be repeated")
 NOT_ALLOWED = Text("{tool} is not available here any more")
@@ -142,14 +143,8 @@ class Repetition:
 
     async def _make(self, call_id: str) -> None:
         """Make a call again, and keep what it shows. Raises Missing."""
-        if call_id not in self.before:
-            raise Missing(NOT_STORED)
+        tool = self._tool_of(call_id)
         before, record = self.before[call_id], self.records[call_id]
-        tool = self.calls.toolbox.catalogue.get(before.tool)
-        if tool is None:
-            raise Missing(NOT_ALLOWED)
-        if not (may_repeat(tool) or tool.calculates):
-            raise Missing(CANNOT)
         sources, others = await asyncio.to_thread(self._sources, before.arguments)
         if tool.calculates and not (sources and all(map(_is_free, _LITERAL.findall(others)))):
             raise Missing(OPERAND)
@@ -174,6 +169,17 @@ class Repetition:
         self._new = Figures(tuple(self.outputs.values()))
         pairs = zip(record.saved, output.kept.saved, strict=False)
         self.handles |= {old.handle: new.handle for old, new in pairs}
+
+    def _tool_of(self, call_id: str) -> Tool:
+        """Return the tool of a call that may be made again. Raises Missing."""
+        if call_id not in self.before:
+            raise Missing(NOT_STORED)
+        tool = self.calls.toolbox.catalogue.get(self.before[call_id].tool)
+        if tool is None:
+            raise Missing(NOT_ALLOWED)
+        if not (may_repeat(tool) or tool.calculates):
+            raise Missing(CANNOT)
+        return tool
 
     def _sources(self, arguments: str) -> tuple[set[str], str]:
         """Return the ids of the calls whose figures arguments refer to, and what else is in the

@@ -258,14 +258,19 @@ class IsolatedProcess:
                     case _:
                         raise ProcessLost("its reply is no message")
         except (asyncio.IncompleteReadError, ConnectionError):
-            ended = await self._process.wait()
-            if -ended == signal.SIGXCPU:
-                raise ComputingTimeout from None
-            if -ended == signal.SIGALRM:
-                raise TimeoutError from None
-            raise ProcessLost(f"it ended with {ended}") from None
+            raise await self._why_it_ended() from None
         except ValueError:
             raise ProcessLost("its reply is no message") from None
+
+    async def _why_it_ended(self) -> Exception:
+        code = await self._process.wait()
+        match -code:
+            case signal.SIGXCPU:
+                return ComputingTimeout()
+            case signal.SIGALRM:
+                return TimeoutError()
+            case _:
+                return ProcessLost(f"it ended with {code}")
 
 
 @asynccontextmanager

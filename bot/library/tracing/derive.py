@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, permutations
 
 from bot.library.tracing.findings import Operation, Place
 from bot.library.tracing.numerals import Number
@@ -99,29 +99,35 @@ def _columns(
 def _pairs(claim: Number, operands: Sequence[Operand]) -> Iterator[_Candidate]:
     """Yield what two figures give together; a percentage only as share, growth or difference of
     percentages."""
-    for one in operands:
-        for other in operands:
-            if one is other or one.value == other.value:
-                continue
-            a, b, places = one.value, other.value, (one.place, other.place)
-            x, y = _shown(a), _shown(b)
-            if claim.is_percent:
-                if one.is_percent and other.is_percent:
-                    yield Operation.DIFFERENCE, (a - b) / 100, f"({x} % − {y} %) ÷ 100", places
-                elif b and not one.is_percent and not other.is_percent:
-                    yield Operation.SHARE, a / b, f"{x} ÷ {y}", places
-                    yield Operation.GROWTH, a / b - 1, f"{x} ÷ {y} − 1", places
-                continue
-            if one.is_percent != other.is_percent:
-                if one.is_percent:
-                    yield Operation.PERCENT_OF, a * b / 100, f"{x} % of {y}", places
-                continue
-            if a > b or claim.sign == "-":
-                yield Operation.DIFFERENCE, a - b, f"{x} − {y}", places
-            if id(one) < id(other):
-                yield Operation.SUM, a + b, f"{x} + {y}", places
-            if b and claim.digits >= _FEWEST_DIGITS:
-                yield Operation.RATIO, a / b, f"{x} ÷ {y}", places
+    for one, other in permutations(operands, 2):
+        if one.value == other.value:
+            continue
+        yield from _percentages(one, other) if claim.is_percent else _figures(claim, one, other)
+
+
+def _percentages(one: Operand, other: Operand) -> Iterator[_Candidate]:
+    a, b, places = one.value, other.value, (one.place, other.place)
+    x, y = _shown(a), _shown(b)
+    if one.is_percent and other.is_percent:
+        yield Operation.DIFFERENCE, (a - b) / 100, f"({x} % − {y} %) ÷ 100", places
+    elif b and not one.is_percent and not other.is_percent:
+        yield Operation.SHARE, a / b, f"{x} ÷ {y}", places
+        yield Operation.GROWTH, a / b - 1, f"{x} ÷ {y} − 1", places
+
+
+def _figures(claim: Number, one: Operand, other: Operand) -> Iterator[_Candidate]:
+    a, b, places = one.value, other.value, (one.place, other.place)
+    x, y = _shown(a), _shown(b)
+    if one.is_percent != other.is_percent:
+        if one.is_percent:
+            yield Operation.PERCENT_OF, a * b / 100, f"{x} % of {y}", places
+        return
+    if a > b or claim.sign == "-":
+        yield Operation.DIFFERENCE, a - b, f"{x} − {y}", places
+    if id(one) < id(other):
+        yield Operation.SUM, a + b, f"{x} + {y}", places
+    if b and claim.digits >= _FEWEST_DIGITS:
+        yield Operation.RATIO, a / b, f"{x} ÷ {y}", places
 
 
 def _runs(operands: Sequence[Operand]) -> Iterator[_Candidate]:

@@ -41,7 +41,7 @@ def register(app: SlackApp) -> None:
     async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
         typed = _LABEL.sub(r"<\1>", str(command.get("text") or ""))
         text = await question_from(typed, bot=identity.user, name_of=questions.name)
-        if not text and (form := await question_form(command["user_id"])):
+        if not text and (form := await _question_form(app, command["user_id"])):
             await open_modal(app.clients, command, form)
             await ack()
             return
@@ -53,13 +53,6 @@ def register(app: SlackApp) -> None:
             if refusal.reason == NOT_IN_CHANNEL:
                 reply = words.INVITE_HERE(name=identity.name, question=_typed(text))
         await ack(reply)
-
-    async def question_form(user: str) -> Block | None:
-        for part in app.parts:
-            with bug_logged(part):
-                if form := await part.question_form(user):
-                    return form
-        return None
 
     async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
         """Carry out the command. Return the reply that only the person sees; "" for none."""
@@ -83,6 +76,15 @@ def register(app: SlackApp) -> None:
         )
         await questions.ask(question)
         return words.ANSWERED_DIRECTLY() if elsewhere else ""
+
+
+async def _question_form(app: SlackApp, user: str) -> Block | None:
+    """Return the form of the first feature that has one."""
+    for part in app.parts:
+        with bug_logged(part):
+            if form := await part.question_form(user):
+                return form
+    return None
 
 
 def _typed(text: str) -> str:

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from bot.app.features import all_features
 from bot.core.budgets import Account, Budget, Pause, Spent
 from bot.core.schedule import MOST, Schedule
 from bot.dev.model import Script, call, finish
-from bot.dev.workspace import ADA, BEN, GUS
+from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.dev.workspace.blocks import check_view
 from bot.features.home.settings_forms import RESET
 from bot.features.home.view import CHANNEL, PAUSE, RESUME, SETTINGS, AdminView, home_view
@@ -22,12 +23,13 @@ from bot.mcp import McpServer, ServerStatus
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
-from bot.settings import ChannelTable
+from bot.settings import ChannelTable, Settings
 from bot.store import Position, open_stores
 from bot.text.translation import reader
 from bot.toolkit import Memory, MemoryScope
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
+from tests.unit.slack.rig import listening
 
 GENERAL = "C0GENERAL1"
 
@@ -111,6 +113,25 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
         assert chosen == ["always", "off"]
         values = [fields[name]["initial_value"] for name in ("turns", "day", "month")]
         assert values == ["9", "0.5", "12.25"]
+
+
+async def test_a_choice_of_a_room_that_is_not_there_is_not_offered_and_kept(redis_url: str) -> None:
+    """Rooms: the bot without evidence asks for no mode, and a save loses none that was stored."""
+    async with Workspace.open() as ws:
+        rooms = [room for room in all_features(Settings(_env_file=None)) if room.name == "home"]
+        async with listening(ws, features=rooms) as rig:
+            name = f"{ws.team_id}:{GENERAL}"
+            await rig.stores.channels.save(name, ChannelTable(evidence="off"))
+            await ws.open_home(ADA)
+            home_of_ada = await ws.until(lambda: ws.home(ADA))
+            await ws.click_in_view(ADA, home_of_ada["id"], CHANNEL, value=GENERAL)
+            [*_, view] = await ws.until(lambda: ws.views(ADA))
+            assert {"follow", "evidence"} & {each.get("block_id") for each in view["blocks"]} == {
+                "follow"
+            }
+            assert await ws.submit(ADA, view["id"], {"turns": {"turns": "9"}}) == {}
+            stored = await rig.stores.channels.load(name, ChannelTable)
+            assert stored == ChannelTable(evidence="off", limits={"turns": 9})
 
 
 async def test_a_form_that_was_open_takes_nothing_back(redis_url: str) -> None:
