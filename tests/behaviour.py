@@ -19,7 +19,7 @@ from bot.agent.state import LoopState
 from bot.core.chain import Item, Usage
 from bot.core.outcome import StopReason
 from bot.dev.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
-from bot.features.effort.hook import Effort
+from bot.features.effort.feature import Effort
 from bot.model.client import ResponsesModel, sdk_client
 from bot.runs.outcomes import explain
 from tests.unit.agent.harness import ANSWER, MODELS, Bench, bench

@@ -8,32 +8,40 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from slack_sdk.errors import SlackApiError
+from typing_extensions import override
 
 from bot.core.chain import LedgerEntry
-from bot.core.errors import NotPermitted
+from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features.evidence import words
 from bot.features.evidence.modal import (
     CLAIMS_OF_A_PAGE,
     MOST_PLACES,
+    PAGE,
+    SHOW,
     EvidencePage,
     ShownClaim,
     ShownPlace,
     evidence_modal,
     is_found,
 )
+from bot.features.evidence.settings import EvidenceSettings
 from bot.features.evidence.trust import distinct, evidence_line
 from bot.library.tracing.findings import Finding, Findings, Place
 from bot.runs.context.ledger_reader import THREAD
-from bot.runs.context.run_loader import ReadBefore
+from bot.runs.context.run_loader import ReadBefore, read_before
 from bot.runs.policy.access import Person
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.people_and_channels import ChannelMembership
 from bot.slack.edge.text import clean
+from bot.slack.intake.press import Press
 from bot.slack.intake.questions import QuestionIntake
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import ChannelChoice, SlackPart
 from bot.slack.ui.blocks import Block
 from bot.slack.ui.links import LinkGate
 from bot.text.redaction import each_text
@@ -240,3 +248,39 @@ def _query(arguments: str) -> str:
         return ""
     found = (given.get(name) for name in _QUERIES) if isinstance(given, dict) else ()
     return clean(str(next(filter(None, found), "")))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceListeners(SlackPart):
+    """The listeners of one workspace, and the mode of a channel. Each press checks the rights again."""
+
+    dialog: EvidenceDialog
+    channel_choices: tuple[ChannelChoice, ...]
+
+    @classmethod
+    def of(cls, settings: EvidenceSettings, app: SlackApp) -> EvidenceListeners:
+        """Return the listeners of a workspace."""
+        dialog = EvidenceDialog(
+            app.team,
+            app.questions,
+            app.access,
+            answer_of=app.stores.runs.answer,
+            ledger_of=partial(read_before, app.stores),
+        )
+        mode = ChannelChoice("evidence", words.CHANNEL_EVIDENCE, words.MODES, settings.mode)
+        return cls(dialog, (mode,))
+
+    @override
+    def register(self, app: SlackApp) -> None:
+        """Listen to the button of an answer, and to Back and Next."""
+        app.button(SHOW)(self._show)
+        app.button(re.compile(f"^{PAGE}_(back|next)$"))(self._turn)
+
+    async def _show(self, press: Press) -> None:
+        await press.open(await self.dialog.page(press.value, 0, press.user))
+
+    async def _turn(self, press: Press) -> None:
+        run_id, _, number = press.value.rpartition(":")
+        if not number.isdecimal():
+            raise MalformedPayload("a page of evidence without a number")
+        await press.update(await self.dialog.page(run_id, int(number), press.user))

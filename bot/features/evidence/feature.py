@@ -8,8 +8,8 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features import Feature
 from bot.features.evidence import words
+from bot.features.evidence.dialog import EvidenceListeners
 from bot.features.evidence.figures import FiguresForOperators, FindingsMetric
-from bot.features.evidence.listeners import EvidenceListeners
 from bot.features.evidence.modal import SHOW
 from bot.features.evidence.run_part import EvidencePart
 from bot.features.evidence.settings import EvidenceSettings

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bot.core.request import Entry
 from bot.features import Feature
-from bot.features.workflow_step.slack_part import StepPart
-from bot.features.workflow_step.step import step_surface
+from bot.features.workflow_step.step import StepPart, step_surface
 
 
 def workflow_step() -> Feature:

@@ -11,9 +11,12 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
+from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
+from typing_extensions import override
 
 from bot.agent.events import Event
 from bot.core.answers import GIVEN, Answer, stored_name
@@ -28,6 +31,8 @@ from bot.services.given_schema import given_model
 from bot.slack.edge.client import Clients, error_code
 from bot.slack.edge.text import cap, clean
 from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.approval_cards import Cards
 from bot.slack.ui import words as ui_words
 from bot.slack.ui.approval_kinds import WaitKinds
@@ -192,3 +197,26 @@ def _with_safe_links(value: Any, gate: LinkGate) -> Any:
             return {gate.plain(key): _with_safe_links(each, gate) for key, each in value.items()}
         case _:
             return value
+
+
+class StepPart(SlackPart):
+    """The step in one workspace."""
+
+    def __init__(self, app: SlackApp) -> None:
+        self._app = app
+
+    @override
+    def register(self, app: SlackApp) -> None:
+        app.bolt.function(ANSWER_QUESTION, auto_acknowledge=False, ack_timeout=3)(self._executed)
+
+    async def _executed(self, event: dict[str, Any], body: dict[str, Any], ack: AsyncAck) -> None:
+        """Take in an execution. It is acknowledged when its request is stored."""
+        app, execution = self._app, event["function_execution_id"]
+        try:
+            request = await step_request(execution, event.get("inputs") or {}, team=app.team)
+        except WrongInput as wrong:
+            app.background.start(fail(app.clients, execution, str(wrong)), "refusing a step")
+        else:
+            work = partial(app.submit, request, body["event_id"])
+            await app.retries.run_in_order(body["event_id"], work, line=execution)
+        await ack()

@@ -9,7 +9,7 @@ import pytest
 
 from bot.core.outcome import RunStatus, StopReason
 from bot.dev.model import ApiError, ModelRequest, Reply, Script, call, finish, respond, text
-from bot.features.effort.hook import Effort
+from bot.features.effort.feature import Effort
 from bot.features.evaluation.hook import Evaluation
 from tests.unit.agent.harness import ANSWER, Bench, bench
 

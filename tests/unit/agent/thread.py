@@ -43,7 +43,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, te
 from bot.dev.model.cache import PromptCache
 from bot.dev.model.faults import Fault, Faults
 from bot.dev.model.server import Received
-from bot.features.effort.hook import Effort
+from bot.features.effort.feature import Effort
 from bot.features.evaluation.hook import Evaluation
 from bot.model import ServerTraits
 from bot.model.client import ResponsesModel, sdk_client

@@ -15,8 +15,7 @@ from bot.core.answers import Table
 from bot.dev.model import Script, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features.sharing import words
-from bot.features.sharing.sharing import AnswerSharing
-from bot.features.sharing.slack_part import SHARE
+from bot.features.sharing.slack_part import SHARE, AnswerSharing
 from bot.features.shortcuts.forms import ASK_ABOUT
 from bot.slack.ui.buttons import RETRY, STOP
 from bot.store import open_stores
