@@ -113,8 +113,15 @@ def operator_parts(features: Sequence[Feature]) -> list[OperatorPart]:
 
 def check_features(features: Sequence[Feature]) -> None:
     """Raise ConfigurationError when a setting is missing that a feature needs."""
-    for part in operator_parts(features):
-        part.check()
+    for feature in features:
+        try:
+            if feature.operator_part:
+                feature.operator_part.check()
+        except ConfigurationError:
+            raise
+        except Exception as error:
+            line = f"{type(error).__name__}: {error}"
+            raise ConfigurationError(f"Feature {feature.name}: its check failed: {line}") from error
 
 
 def check_names(features: Sequence[Feature]) -> None:
@@ -143,6 +150,7 @@ def _exclusive_names(feature: Feature) -> Iterator[tuple[str, str]]:
     yield from (("family of keys", family.name) for family in feature.stored)
     yield from (("service", service.__name__) for service in feature.services)
     yield from (("button", button.action) for button in feature.buttons)
+    yield from (("page", f"{page.method} {page.path}") for page in feature.pages)
 
 
 def made(feature: Feature, what: str, make: Callable[..., T], *deps: Any) -> T | None:

@@ -15,6 +15,7 @@ from bot.app.run_setup import response_deleter
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.features import Feature
+from bot.runs.watching import optional
 from bot.settings import Settings, secret
 from bot.slack.edge.client import DeadlineClient
 from bot.slack.edge.install_flow import Flow, oauth_flow
@@ -74,7 +75,8 @@ async def reseal(settings: Settings, stores: Stores, features: Sequence[Feature]
     if settings.slack_client_id:
         await install_store(settings, stores).reseal()
     for part in operator_parts(features):
-        await part.reseal(stores)
+        with optional(part, "reseal"):
+            await part.reseal(stores)
 
 
 @asynccontextmanager
@@ -129,7 +131,8 @@ def oauth_app(
 
     async def forget(team: str) -> None:
         for part in operator_parts(features):  # first: erasing deletes what is needed for it
-            await part.end_workspace(stores, team)
+            with optional(part, "end_workspace"):
+                await part.end_workspace(stores, team)
         await _forget(settings, stores, team)
 
     return OAuthApp(

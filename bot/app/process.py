@@ -34,7 +34,7 @@ from bot.app.run_setup import (
 from bot.app.tool_loading import tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.app.workspace_intake import check_signing, slack_intake
-from bot.core.background import alongside
+from bot.core.background import alongside, apart
 from bot.core.errors import ToolError
 from bot.core.request import Request
 from bot.features import Feature, ProcessDeps, ServiceDeps
@@ -44,7 +44,7 @@ from bot.runs.queue.revisions import messages_answered
 from bot.runs.run_deps import Frontend
 from bot.runs.runner import Runner
 from bot.runs.trials import CaseRun
-from bot.runs.watching import Observer
+from bot.runs.watching import Observer, optional
 from bot.settings import Settings, arm_failpoints, secret
 from bot.slack.edge.client import clients_on, identify, slack_session, static_token
 from bot.slack.edge.people_and_channels import naming
@@ -126,7 +126,8 @@ async def bot(
             )
         )
         for part in operator_parts(features):
-            process.metrics.include(part.metrics)
+            with optional(part, "metrics"):
+                process.metrics.include(part.metrics)
         watchdog = EventLoopWatchdog(process.metrics.loop_lag)
         process.health.needs("event_loop", watchdog.keeps_up)
         call_counter = process.metrics.slack_calls(settings.slack_api_url)
@@ -149,7 +150,8 @@ async def bot(
         deps = ProcessDeps(stores, workspaces, settings.access, oauth.app if oauth else None)
         for feature in features:
             if feature.process:
-                await stack.enter_async_context(feature.process(deps))
+                context = apart(partial(feature.process, deps), name=f"process of {feature.name}")
+                await stack.enter_async_context(context)
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(

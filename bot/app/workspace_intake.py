@@ -12,7 +12,7 @@ from bot.app.features import answer_buttons, made, wait_kinds
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy
-from bot.core.background import alongside
+from bot.core.background import alongside, apart
 from bot.core.errors import BotError
 from bot.features import Feature, IntakeDeps, ServiceDeps
 from bot.runs.policy.channels import Channels
@@ -74,7 +74,8 @@ async def slack_intake(
         deps = IntakeDeps(stores, partial(_parts_in, apps))
         for feature in features:
             if feature.intake:
-                await stack.enter_async_context(feature.intake(deps))
+                context = apart(partial(feature.intake, deps), name=f"intake of {feature.name}")
+                await stack.enter_async_context(context)
         yield
 
 

@@ -27,6 +27,7 @@ from bot.runs.policy.budget_words import since, used_of
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
+from bot.runs.watching import name_of, optional
 from bot.settings import Settings, arm_failpoints
 from bot.store import Erased, Stores, data_format
 from bot.store.embedded import rewrite_append_only_file
@@ -52,7 +53,10 @@ async def usage_lines(settings: Settings) -> list[str]:
         policy = budget_policy(settings, stores)
         uses = await policy.of_all()
         pause = await policy.paused()
-        others = [await part.usage_lines(stores) for part in operator_parts(all_features(settings))]
+        others = list[str]()
+        for part in operator_parts(all_features(settings)):
+            with optional(part, "usage_lines"):
+                others += await part.usage_lines(stores)
     rows = [("budget", "of", "spent")]
     for each in uses:
         share = f" ({each.share:.0%})" if each.shares else ""
@@ -62,7 +66,7 @@ async def usage_lines(settings: Settings) -> list[str]:
     lines = [f"{name:<28} {holder:<24} {spent}" for name, holder, spent in rows]
     if len(rows) == 1:
         lines = [f"Nothing was spent this month in {where(settings)}."]
-    lines += [line for more in others for line in more]
+    lines += others
     return [f"Paused by {pause.name}, {since(pause)}.", *lines] if pause else lines
 
 
@@ -235,8 +239,16 @@ async def erase_lines(
 
 async def _end_elsewhere(settings: Settings, stores: Stores, user: str) -> list[str]:
     """End what features hold of a person elsewhere. Return lines about it."""
-    parts = operator_parts(all_features(settings))
-    return [line for part in parts for line in await part.end_person(stores, user)]
+    lines = list[str]()
+    for part in operator_parts(all_features(settings)):
+        failed = (
+            f"! {name_of(part)} failed: what it has of them elsewhere may be left. See the log."
+        )
+        with optional(part, "end_person"):
+            ended, failed = await part.end_person(stores, user), ""
+            lines += ended
+        lines += filter(None, [failed])
+    return lines
 
 
 async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Erased:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from bot.core.errors import ConfigurationError
+
+log = logging.getLogger(__name__)
 
 AGAIN_SECONDS = 5.0  # between two attempts to cancel a task
+_ENTER_SECONDS = 30.0
 
 
 @asynccontextmanager
@@ -27,6 +33,46 @@ async def alongside(work: Coroutine[None, None, None], *, name: str) -> AsyncGen
         if len(group_of_errors.exceptions) > 1:
             raise
         raise group_of_errors.exceptions[0] from None
+
+
+@asynccontextmanager
+async def apart(
+    make: Callable[[], AbstractAsyncContextManager[object]], *, name: str
+) -> AsyncGenerator[None]:
+    """Run the body inside a context that lives in a task of its own. What the context raises is logged
+    under its `name`, and ends nothing else. Raises its ConfigurationError, if it cannot be entered.
+    """
+    entered, leaving = asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
+        try:
+            async with make():
+                entered.set()
+                await leaving.wait()
+        except ConfigurationError:
+            if not entered.is_set():
+                raise
+            log.exception("%s ended", name)
+        except Exception:
+            log.exception("%s ended, and the process goes on without it", name)
+        finally:
+            entered.set()
+
+    task = asyncio.create_task(live(), name=name)
+    try:
+        async with asyncio.timeout(_ENTER_SECONDS):
+            await entered.wait()
+    except TimeoutError:
+        log.error("%s has not begun after %g s; the process goes on", name, _ENTER_SECONDS)  # noqa: TRY400 - there is no trace
+    try:
+        if task.done():
+            task.result()
+        yield
+    finally:
+        leaving.set()
+        if not entered.is_set():
+            task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _cancel_until_done(task: asyncio.Task[None]) -> None:

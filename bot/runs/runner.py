@@ -48,7 +48,7 @@ from bot.runs.results.result_markdown import result_text
 from bot.runs.run import Run, decoded
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
-from bot.runs.watching import END_SECONDS, name_of, optional
+from bot.runs.watching import bounded, name_of, optional
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 from bot.store.values import Command, sendable
 from bot.text.translation import Text, load_catalogue, reader
@@ -561,9 +561,8 @@ async def _deliver(run: Run, outcome: Outcome) -> None:
     async def deliver_once() -> None:
         await run.surface.finish(outcome)
         for listener in run.listeners:
-            with optional(listener, "on_end"):
-                async with asyncio.timeout(END_SECONDS):
-                    await listener.on_end(outcome)
+            async with bounded(listener, "on_end"):
+                await listener.on_end(outcome)
 
     for pause in _DELIVERY_PAUSES:
         try:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -56,18 +62,18 @@ class Listener:
         """Hear of a call of the model by the loop, a hook or a sub-agent, after it ended."""
 
     async def on_end(self, outcome: Outcome) -> None:
-        """Hear the outcome once its final message is posted; for up to END_SECONDS.
+        """Hear the outcome once its final message is posted; for up to PART_SECONDS.
 
         If it raises StoreUnavailable, or the process dies, the outcome is delivered again: must be
         safe to repeat.
         """
 
 
-END_SECONDS = 60.0
+PART_SECONDS = 60.0
 
 
 @contextmanager
-def optional(listener: Listener, what: str) -> Generator[None]:
+def optional(part: object, what: str) -> Generator[None]:
     """Go on without what a listener or a part of a feature does in the context, if that raises: it is
     logged as `what`. Raises StoreUnavailable and LeaseLost, which end the attempt anyway."""
     try:
@@ -75,12 +81,20 @@ def optional(listener: Listener, what: str) -> Generator[None]:
     except (StoreUnavailable, LeaseLost):
         raise
     except Exception:
-        log.exception("%s of %s failed: the run goes on without it", what, name_of(listener))
+        log.exception("%s of %s failed, and is left out", what, name_of(part))
 
 
-def name_of(listener: Listener) -> str:
-    """Return the name of a listener in the log, which shows whose it is."""
-    return f"{type(listener).__module__}.{type(listener).__qualname__}"
+@asynccontextmanager
+async def bounded(part: object, what: str) -> AsyncGenerator[None]:
+    """Be `optional` for what may take up to PART_SECONDS."""
+    with optional(part, what):
+        async with asyncio.timeout(PART_SECONDS):
+            yield
+
+
+def name_of(part: object) -> str:
+    """Return the name of a listener or part in the log, which shows whose it is."""
+    return f"{type(part).__module__}.{type(part).__qualname__}"
 
 
 class ObservedRun(Listener):

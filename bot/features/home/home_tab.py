@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from bot.features.home.view import CHOICE, PAUSE, RESUME, AdminView, home_view, 
 from bot.mcp import McpServers
 from bot.model import ModelChoices
 from bot.runs.policy.preferences import PreferenceBook
+from bot.runs.watching import name_of
 from bot.slack.edge.payloads import channel_beside
 from bot.slack.edge.tasks import OrderedLocks
 from bot.slack.intake.press import Press
@@ -29,6 +31,8 @@ from bot.text.translation import reader
 from bot.toolkit.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
+
+_SECTION_SECONDS = 10.0
 
 Event = Mapping[str, Any]
 
@@ -158,9 +162,10 @@ class HomeTab(SlackPart):
         blocks: list[Block] = []
         for part in self._app.parts:
             try:
-                blocks += await section(part)
+                async with asyncio.timeout(_SECTION_SECONDS):
+                    blocks += await section(part)
             except Exception:
-                log.exception("The Home tab lacks the section of %s", type(part).__name__)
+                log.exception("The Home tab lacks the section of %s", name_of(part))
         return blocks
 
     async def _refusal(self, user: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.app.features import all_features
 from bot.core.check import SECONDS, Check, problem
 from bot.core.errors import ConfigurationError, StoreError, ToolDefinitionError
+from bot.runs.watching import name_of
 from bot.settings import Settings
 from bot.store import open_stores
 
@@ -43,3 +44,6 @@ async def _checks(settings: Settings, part: OperatorPart) -> list[Check]:
             return list(await part.checks(stores))
     except (ConfigurationError, StoreError, TimeoutError, ValueError):
         return []
+    except Exception as error:  # noqa: BLE001 - a feature may be anybody's
+        text = f"{name_of(part)}: {type(error).__name__}: {error}"
+        return [problem("features", text, "correct its checks")]

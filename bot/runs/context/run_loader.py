@@ -18,7 +18,7 @@ from bot.runs.context.earlier_exchanges import DirectHistory
 from bot.runs.context.thread_news import news_of_thread
 from bot.runs.run_parts import RunPart
 from bot.runs.settings import DirectSettings
-from bot.runs.watching import optional
+from bot.runs.watching import bounded
 from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -129,7 +129,7 @@ async def _opening(parts: Sequence[RunPart], caller: CallerState) -> tuple[Item,
         return ()
     items = list[Item]()
     for part in parts:
-        with optional(part, "opening"):
+        async with bounded(part, "opening"):
             items += await part.opening()
     return tuple(items)
 

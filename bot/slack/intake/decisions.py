@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -19,13 +20,19 @@ from bot.store import Refusal
 if TYPE_CHECKING:
     from bot.slack.intake.slack_app import SlackApp
 
+log = logging.getLogger(__name__)
+
 
 def register(app: SlackApp) -> None:
     """Listen to the buttons of approval cards.
 
     A decision is stored before the press is acknowledged. The run then shows it on the card.
     """
-    app.button(*app.waits.actions)(app.decisions.press)
+    for action in app.waits.actions:
+        try:
+            app.button(action)(app.decisions.press)
+        except ValueError:  # of a kind of wait that takes a button of the bot
+            log.exception("nobody can decide with %s", action)
 
     @app.button(buttons.SHOW_ALL)
     async def show_all(press: Press) -> None:

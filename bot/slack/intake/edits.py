@@ -23,6 +23,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.request import RepeatReason, Request
 from bot.runs.queue.revisions import EditScope
+from bot.runs.watching import bounded
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import mentions
 from bot.slack.intake.addressing import is_stop
@@ -127,18 +128,16 @@ class Edits:
             with reader(locale):
                 sentence = words.DELETED() if alone else words.DELETED_AMONG()
             await self._say_deleted(channel, answer, sentence)
-        await self._tell_parts(channel, str(thread or ts), str(ts))
         key = f"{team}:{channel}:{thread or ts}"
         await self._requests.forget_question(key, str(ts))
         await self._requests.withdraw(key, str(ts), str(before["user"]))
+        await self._tell_parts(channel, str(thread or ts), str(ts))
 
     async def _tell_parts(self, channel: str, thread: str, ts: str) -> None:
         """Have features forget what they keep of a message."""
         for part in self._parts:
-            try:
+            async with bounded(part, "message_changed"):
                 await part.message_changed(channel, thread, ts)
-            except Exception:  # the question is withdrawn all the same
-                log.exception("%s did not forget a message", type(part).__name__)
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:
         """Put `sentence` above an answer, and remove the buttons that would ask its question again."""

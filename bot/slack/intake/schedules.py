@@ -17,10 +17,11 @@ from bot.core.request import Request
 from bot.core.schedule import Schedule, next_time, often_of
 from bot.mcp.config import label_of
 from bot.runs.policy.access import PersonKind
+from bot.runs.watching import PART_SECONDS, name_of
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, error_code
 from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
-from bot.slack.intake.slack_part import SlackPart, part_name
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import words
 from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
@@ -209,12 +210,13 @@ class DueSchedules:
         why_not = words.SWITCHED_OFF
         for part in self.parts:
             try:
-                if await part.take_due(schedule):
-                    return
+                async with asyncio.timeout(PART_SECONDS):
+                    if await part.take_due(schedule):
+                        return
             except (BotError, SlackApiError, *TRANSPORT_ERRORS):
                 raise
             except Exception:
-                log.exception("%s did not take schedule %s", part_name(part), schedule.id)
+                log.exception("%s did not take schedule %s", name_of(part), schedule.id)
                 why_not = words.WENT_WRONG
         raise NotPermitted(why_not())
 

@@ -26,7 +26,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels
 from bot.runs.queue.requests import Requests
-from bot.runs.watching import Submit
+from bot.runs.watching import Submit, name_of
 from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.tasks import Background, EventRetries
 from bot.slack.edge.workspaces import Slack
@@ -46,7 +46,7 @@ from bot.slack.intake.decisions import ApprovalDecisions
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.press import PRESS_SECONDS, Press, Submitted, title_of
 from bot.slack.intake.questions import QuestionIntake
-from bot.slack.intake.slack_part import SlackPart, bug_logged, part_name
+from bot.slack.intake.slack_part import SlackPart, bug_logged
 from bot.slack.intake.stop import StopAction
 from bot.slack.intake.unhandled import answer_unhandled
 from bot.slack.ui.approval_kinds import WaitKind, WaitKinds
@@ -146,7 +146,7 @@ class SlackApp:
             try:
                 part.register(self)
             except Exception:
-                log.exception("%s is left out: it could not be registered", part_name(part))
+                log.exception("%s is left out: it could not be registered", name_of(part))
                 self.parts.remove(part)
 
     def thread_key(self, channel: str, thread: str) -> str:

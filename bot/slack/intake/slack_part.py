@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import BotError
 from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
+from bot.runs.watching import name_of
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
 from bot.slack.ui.blocks import Block
 from bot.text.translation import Text, load_catalogue, reader
@@ -98,11 +99,6 @@ class SlackPart:
         """
 
 
-def part_name(part: SlackPart) -> str:
-    """Return the name of a part in the log, which shows whose it is."""
-    return f"{type(part).__module__}.{type(part).__qualname__}"
-
-
 @contextmanager
 def bug_logged(part: SlackPart) -> Generator[None]:
     """Log a bug of a part, which must not end what others do. What is nobody's mistake is raised."""
@@ -111,7 +107,7 @@ def bug_logged(part: SlackPart) -> Generator[None]:
     except (BotError, SlackApiError, *TRANSPORT_ERRORS):
         raise
     except Exception:
-        log.exception("%s failed", part_name(part))
+        log.exception("%s failed", name_of(part))
 
 
 SlackPartFor = Callable[["SlackApp"], SlackPart]

@@ -104,7 +104,8 @@ class WaitKinds:
     @property
     def actions(self) -> list[str]:
         """The action ids of all buttons that decide."""
-        return [action for kind in self._kinds.values() for action in kind.verdicts]
+        actions = (action for kind in self._kinds.values() for action in kind.verdicts)
+        return list(dict.fromkeys(actions))
 
     def waiting_part(
         self, progress: Progress, approvals: Sequence[Approval], asker: str, *, stops: Stops

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
+from aiohttp import web
 from redis.asyncio import Redis
 
 from bot.agent.events import Event, RunEnded
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.app.features import all_features, check_names
 from bot.app.process import bot
+from bot.core.approvals import Verdict
 from bot.core.chain import Item
 from bot.core.errors import ConfigurationError
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, finish
 from bot.dev.workspace import ADA, BEN, Workspace
-from bot.features import Feature
-from bot.runs import runner
+from bot.features import Feature, IntakeDeps
+from bot.runs import watching
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
-from bot.runs.watching import Listener, ModelCalled
+from bot.runs.watching import ModelCalled
 from bot.settings import ChannelTable, Settings
 from bot.slack.intake import slack_app
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import words
+from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.blocks import Block, actions, button
-from bot.slack.ui.buttons import RETRY, AnswerButton
+from bot.slack.ui.buttons import RETRY, STOP, AnswerButton
 from bot.store import Stores, open_stores
 from bot.store.families import Family
 from bot.store.values import Command
@@ -52,6 +56,18 @@ class Bug(Exception):
 
 def cannot_be_made(*_: object) -> NoReturn:
     raise Bug("made")
+
+
+@asynccontextmanager
+async def fails_in_the_background(_: IntakeDeps) -> AsyncGenerator[None]:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(fails_soon())
+        yield
+
+
+async def fails_soon() -> None:
+    await asyncio.sleep(0)
+    raise Bug("in the background")
 
 
 class BrokenInSlack(SlackPart):
@@ -141,16 +157,20 @@ async def test_a_run_is_answered_once_without_what_its_parts_cannot_do(stores: S
     assert today.position.spent.tokens
 
 
-async def test_a_listener_that_hangs_does_not_hold_the_thread(
+async def test_a_part_that_hangs_does_not_hold_the_thread(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Hanging(Listener):
+    class Hanging(RunPart):
+        async def opening(self) -> Sequence[Item]:
+            await asyncio.Event().wait()
+            return ()
+
         async def on_end(self, outcome: Outcome) -> None:
             await asyncio.Event().wait()
 
-    monkeypatch.setattr(runner, "END_SECONDS", 0.05)
+    monkeypatch.setattr(watching, "PART_SECONDS", 0.05)
     async with bot_with(stores, Script([finish(answer("There are four."))])) as place:
-        place.change_frontend(listeners=[lambda _: Hanging()])
+        place.runner = place.runner.with_deps(parts=(lambda _: Hanging(),))
         outcome = await place.ask("How many?")
         assert place.board.finished == [outcome]
 
@@ -203,6 +223,8 @@ async def test_the_bot_goes_on_answers_and_forgets_what_was_deleted(redis_url: s
         run_listener=cannot_be_made,
         slack_part=lambda _: part,
         buttons=(AnswerButton(Text("Show"), "show_broken", cannot_be_made),),
+        process=cannot_be_made,
+        intake=fails_in_the_background,
     )
     features = [broken, *all_features(Settings(_env_file=None))]
     async with (
@@ -275,6 +297,8 @@ async def test_a_part_that_cannot_listen_is_left_out_and_no_other_hears_less(
     pressed, broken = Pressed(), BrokenInSlack()
     parts = [cannot_be_made, lambda _: Taking(), lambda _: broken, lambda _: pressed]
     features = [Feature(f"f{n}", slack_part=part) for n, part in enumerate(parts)]
+    taking = WaitKind(draw=cannot_be_made, verdicts={STOP: Verdict.DENIED}, waiting=cannot_be_made)
+    features.append(Feature("waits", waits={"taking": lambda _: taking}))
     async with Workspace.open() as ws, listening(ws, features=features) as rig:
         assert rig.features == [broken, pressed]
         assert "feature f0" in caplog.text
@@ -349,9 +373,16 @@ def test_a_package_cannot_have_the_name_of_one_of_our_features() -> None:
         check_names([*all_features(Settings(_env_file=None)), Feature("evidence")])
 
 
-def test_two_features_cannot_give_tools_the_same_service() -> None:
-    first, second = (Feature(name, services={Fetcher: _nothing}) for name in ("one", "two"))
-    with pytest.raises(ConfigurationError, match="Feature two: one has the service 'Fetcher'"):
+@pytest.mark.parametrize(
+    ("adds", "what"),
+    [
+        ({"services": {Fetcher: _nothing}}, "service 'Fetcher'"),
+        ({"pages": [web.get("/show", _nothing)]}, "page 'GET /show'"),
+    ],
+)
+def test_two_features_cannot_add_the_same(adds: dict[str, Any], what: str) -> None:
+    first, second = (Feature(name, **adds) for name in ("one", "two"))
+    with pytest.raises(ConfigurationError, match=f"Feature two: one has the {what}"):
         check_names([first, second])
 
 

@@ -37,7 +37,7 @@ OF_OURS = {"surfaces", "mcp_doors"}
 
 GREETING = """
 from pydantic import BaseModel, Field
-from bot.features import Feature
+from bot.features import Feature, OperatorPart
 
 class Greeting(BaseModel):
     word: str
@@ -57,6 +57,19 @@ def nothing() -> Feature:
 
 def two(one: str) -> Feature:
     return Feature("greeting")
+
+class Broken(OperatorPart):
+    async def checks(self, stores):
+        raise KeyError("checks")
+
+    async def usage_lines(self, stores):
+        raise KeyError("usage")
+
+    async def end_person(self, stores, user):
+        raise KeyError("ends")
+
+def broken() -> Feature:
+    return Feature("greeting", operator_part=Broken())
 
 NUMBER = 1
 """
@@ -157,6 +170,22 @@ async def test_the_bot_does_not_start_with_a_broken_package(place: Path, tmp_pat
     done = await bot(tmp_path, "doctor", **variables)
     assert "package greeting-of-test" in " ".join(done.out.split())
     assert "Traceback" not in done.err
+
+
+async def test_operators_erase_count_and_examine_beside_a_broken_package(
+    place: Path, tmp_path: Path, redis_url: str
+) -> None:
+    """A person is erased here, and the operator told that something may be left elsewhere."""
+    install(place, "greeting_of_test:broken")
+    variables = {"PYTHONPATH": str(place), "REDIS_URL": redis_url}
+    done = await bot(tmp_path, "usage", **variables)
+    assert (done.code, "Nothing was spent" in done.out) == (0, True)
+    done = await bot(tmp_path, "erase", "--user", "U0ADA00001", **variables)
+    assert done.code == 1
+    assert "! greeting_of_test.Broken failed" in " ".join(done.out.split())
+    assert "rased" in done.out
+    done = await bot(tmp_path, "doctor", OPENAI_BASE_URL="http://127.0.0.1:1", **variables)
+    assert "greeting_of_test.Broken: KeyError: 'checks'" in " ".join(done.out.split())
 
 
 @pytest.fixture
