@@ -187,6 +187,7 @@ class SlackApp:
             await ack()
 
         for action in actions:
+            self._claim("button", action)
             self.bolt.action(action)(opened)
 
     def modal(self, *callbacks: str) -> Callable[[ModalHandler], ModalHandler]:

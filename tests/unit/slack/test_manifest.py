@@ -5,7 +5,7 @@ import json
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -15,12 +15,8 @@ from slack_bolt.listener.async_listener import AsyncListener
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.app.features import all_features, wait_kinds
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace.store.state import BOT_SCOPES
-from bot.features import ServiceDeps
-from bot.features.server_questions.cards import INPUT_FORM, VISIT_PAGE
-from bot.settings import Settings
 from bot.slack.intake.manifest import (
     MANIFEST_FILE,
     as_yaml,
@@ -28,12 +24,7 @@ from bot.slack.intake.manifest import (
     installable_manifest,
     manifest,
 )
-from bot.slack.ui.approval_kinds import WaitKinds
-from bot.store import Stores
 from tests.unit.slack.rig import wired
-
-_WAITS = wait_kinds(all_features(Settings(_env_file=None)), ServiceDeps(cast("Stores", None)))
-DECIDING = WaitKinds(lambda _: "", _WAITS).actions
 
 
 def listened_to(app: AsyncApp) -> list[AsyncListener]:
@@ -72,12 +63,12 @@ def payloads(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 @pytest.fixture
 async def app(ws):
     async with wired(ws) as rig:
-        yield rig.app.bolt
+        yield rig.app
 
 
 async def test_everything_in_the_manifest_is_listened_to(app):
     for name, payload in payloads(manifest()):
-        assert await reaches_a_listener(app, payload), name
+        assert await reaches_a_listener(app.bolt, payload), name
 
 
 def test_names_of_shortcuts_fit():
@@ -98,57 +89,18 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         {"type": "event_callback", "event": {"type": "message", "subtype": subtype}}
         for subtype in ("message_changed", "message_deleted")
     ]
-    ours += [
-        {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
-        for callback in (
-            *(each["callback_id"] for each in manifest()["features"]["shortcuts"]),
-            "feedback_comment",
-            "channel_settings",
-            "personal_settings",
-            INPUT_FORM,
-            "lesson_form",
-            "channel_instructions",
-        )
-    ]
+    pressed = [id_ for kind, id_ in app._claimed if kind == "button" and isinstance(id_, str)]
     ours += [
         {"type": "block_actions", "actions": [{"action_id": action, "type": "button"}]}
-        for action in (
-            "stop_run",
-            "retry_request",
-            "regenerate_answer",
-            "go_deeper",
-            "run_details",
-            "follow_up_0",
-            "feedback",
-            "raise_budget_half",
-            *DECIDING,
-            "open_input",
-            VISIT_PAGE,
-            "refresh_answer",
-            "post_refresh",
-            "keep_refreshed",
-            "show_evidence",
-            "evidence_page_next",
-            "choose_instructions",
-            "try_instructions",
-            "open_lesson",
-            "suggest_lesson",
-            "try_lesson_case",
-            "dismiss_lesson",
-            "show_call",
-            "admin_channel",
-            "admin_pause",
-            "admin_resume",
-            "channel_reset",
-            "forget_memory",
-            "cancel_schedule",
-            "cancel_message",
-            "change_settings",
-            "share_answer",
-        )
+        for action in (*pressed, "follow_up_0", "raise_budget_half", "evidence_page_next")
     ]
-    for listener in listened_to(app):
-        matched = [await matches(app, listener, body) for body in ours]
+    ours += [
+        {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
+        for kind, callback in app._claimed
+        if kind == "modal"
+    ]
+    for listener in listened_to(app.bolt):
+        matched = [await matches(app.bolt, listener, body) for body in ours]
         assert any(matched), listener.ack_function
 
 
