@@ -1,7 +1,9 @@
-"""A tool that reads files which people attached."""
+"""Tools that find and read files which people shared."""
 
 from __future__ import annotations
 
+import re
+from datetime import tzinfo
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -14,15 +16,22 @@ from bot.toolkit import (
     Provided,
     Query,
     Reads,
+    SharedFile,
+    Source,
     Text,
+    TimeRange,
     ToolError,
     ToolResult,
+    counted,
     current_request,
+    narrowing,
     tool,
+    zone_of,
 )
 
 _MAX_FILE_BYTES = 50_000_000
-_THREAD = 200
+_THREAD, _MOST_FOUND = 200, 10
+_ID = re.compile(r"F[A-Z0-9]+")
 
 
 _READ, _READ_A_FILE = Text("Read {name}"), Text("Read a file")
@@ -65,7 +74,7 @@ async def read_file(
     it with query_table, never from these. A document comes as text and a handle doc_…, a long one
     in part.
     """
-    known = await _known(file_id, conversation)
+    known = await _known(file_id.strip(), conversation)
     if known and known.size > _MAX_FILE_BYTES:
         raise ToolError(
             f"{known.name} is larger than {_MAX_FILE_BYTES / 1e6:.0f} MB, the most that can be read, so it "
@@ -82,7 +91,8 @@ async def read_file(
 
 
 async def _known(file_id: str, conversation: Conversation) -> FileRef | None:
-    """Return the entry of a file in the request or the thread, by its id or else its name."""
+    """Return a file by its id or its name, of the request, the thread, or else of all channels; None
+    for an id that is of no file here. Raises ToolError for a name that none has."""
     request = current_request().request
     files = list(request.files)
     if not any(file_id in (file.id, file.name) for file in files):
@@ -90,4 +100,59 @@ async def _known(file_id: str, conversation: Conversation) -> FileRef | None:
             files.extend(message.files)
     by_id = [file for file in files if file.id == file_id]
     by_name = [file for file in reversed(files) if file.name.casefold() == file_id.casefold()]
-    return next(iter(by_id + by_name), None)
+    if by_id or by_name or _ID.fullmatch(file_id):
+        return next(iter(by_id + by_name), None)
+    found = await conversation.find_files(file_id, limit=_MOST_FOUND)
+    exact = [each.file for each in found.files if each.file.name.casefold() == file_id.casefold()]
+    if exact or len(found.files) == 1:
+        return (exact or [each.file for each in found.files])[0]
+    zone = zone_of(request.time_zone)
+    similar = "; ".join(_line(each, zone) for each in found.files or found.near) or "none"
+    here = ", ".join(f"{file.name} {file.id}" for file in files) or "none"
+    raise ToolError(
+        f"No file that all readers of the answer may see is called {file_id}. Searched: "
+        f"{found.searched}. Similar: {similar}. Files of this thread: {here}."
+    )
+
+
+@tool(
+    group="slack",
+    summary="Find files by name, in all channels that the asker and the bot see",
+    safety=Reads(foreign=True, quotes=True, repeatable=False),
+    timeout=120.0,
+    title="Look for files: {query}",
+    narrowing=("query", "time_range", "limit"),
+)
+async def search_files(
+    query: Annotated[
+        str, Field(min_length=1, max_length=200, description="Words of the name or title.")
+    ],
+    conversation: Provided[Conversation],
+    time_range: TimeRange = None,
+    limit: Annotated[int, Field(ge=1, le=100, description="At most so many.")] = 20,
+) -> ToolResult:
+    """Find files and canvases by name, the newest first, with ids for read_file and read_canvas.
+    What is in them is not searched."""
+    zone = zone_of(current_request().request.time_zone)
+    start, end = narrowing.time_range(time_range, zone)
+    found = await conversation.find_files(query, limit=limit, after=start, before=end)
+    head = f"{counted(len(found.files), 'file')} · searched: {found.searched} · times in {zone}"
+    lines = [_line(each, zone) for each in found.files]
+    near = [f"similar: {_line(each, zone)}" for each in found.near]
+    sources = tuple(
+        Source(title=each.file.name, url=each.url, supports="That it is there.")
+        for each in found.files
+    )
+    return ToolResult("\n".join([head, *lines, *near]), sources)
+
+
+def _line(shared: SharedFile, zone: tzinfo) -> str:
+    file = shared.file
+    facts = (
+        file.id,
+        file.name,
+        "canvas" if shared.is_canvas else f"{file.size:,} bytes",
+        f"{shared.at.astimezone(zone):%Y-%m-%d %H:%M}, {shared.author}",
+        f"#{shared.place}" if shared.place else "",
+    )
+    return " · ".join(filter(None, facts))

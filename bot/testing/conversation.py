@@ -6,7 +6,7 @@ import mimetypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,14 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, FileRef, Request
 from bot.text.mentions import Mention
-from bot.toolkit.provided.conversation import Download, NewMessages, ThreadMessage
+from bot.toolkit.narrowing import has_words
+from bot.toolkit.provided.conversation import (
+    Download,
+    FoundFiles,
+    NewMessages,
+    SharedFile,
+    ThreadMessage,
+)
 
 
 @dataclass
@@ -81,6 +88,25 @@ class MemoryConversation:
             for message in messages
             if (oldest is None or message.at >= oldest) and (latest is None or message.at <= latest)
         ][-limit:]
+
+    async def find_files(
+        self,
+        query: str,
+        *,
+        limit: int,
+        after: datetime | None = None,  # noqa: ARG002 - files in memory have no time
+        before: datetime | None = None,  # noqa: ARG002
+    ) -> FoundFiles:
+        """See `Conversation.find_files`; these are the files of the thread."""
+        self._check_allowed()
+        at = datetime.fromtimestamp(0, UTC)
+        shared = [
+            SharedFile(ref, at, "somebody", None, is_canvas=False) for ref, _ in self.files.values()
+        ]
+        fitting = [each for each in shared if has_words(each.file.name, query)]
+        return FoundFiles(
+            fitting[:limit], "the files of this thread", [] if fitting else shared[:3]
+        )
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """See `Conversation.download`."""

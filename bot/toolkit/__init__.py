@@ -25,6 +25,8 @@ from bot.toolkit.provided.canvases import Canvas, CanvasEdit, Canvases, Change
 from bot.toolkit.provided.conversation import (
     Conversation,
     Download,
+    FoundFiles,
+    SharedFile,
     ThreadMessage,
     message_line,
     message_time,
@@ -36,7 +38,6 @@ from bot.toolkit.provided.directory import (
     FoundMessage,
     PersonEntry,
     SearchResults,
-    SharedFile,
 )
 from bot.toolkit.provided.documents import Documents, DocumentText, ReadTable
 from bot.toolkit.provided.exports import ChartImage, Exports, ReportFile
@@ -96,6 +97,7 @@ __all__ = [
     "Fetcher",
     "Fields",
     "FileRef",
+    "FoundFiles",
     "FoundMessage",
     "Interpreters",
     "Memories",

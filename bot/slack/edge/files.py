@@ -6,6 +6,7 @@ The bot's token is sent to Slack's file host and to no other host.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,8 +21,14 @@ CANVAS = "application/vnd.slack-docs"
 """The media type of canvases, which Slack stores as files."""
 
 _SLACK_API = "slack.com"
+_ID = re.compile(r"F[A-Z0-9]{8,}")
 _DOWNLOAD_TIMEOUT = 60.0  # seconds for the whole file
 _CHUNK = 64 * 1024
+
+
+def is_id(name: str) -> bool:
+    """Return whether `name` is the id of a file."""
+    return _ID.fullmatch(name) is not None
 
 
 def places_of(file: Mapping[str, Any]) -> list[str]:

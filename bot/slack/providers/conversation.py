@@ -25,12 +25,12 @@ from bot.slack.message.message_contents import file_refs
 from bot.slack.message.message_metadata import is_of_run
 from bot.slack.providers import outbound_text
 from bot.slack.providers.channel_access import ReachableChannels, for_the_model, only_once
-from bot.slack.providers.messages import MessageReader, edited_at, ts_of
+from bot.slack.providers.messages import ChannelItems, MessageReader, edited_at, ts_of
 from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
-from bot.toolkit.provided.conversation import Download, NewMessages, ThreadMessage
+from bot.toolkit.provided.conversation import Download, FoundFiles, NewMessages, ThreadMessage
 
 _PAGE = 200
 _THREAD_PAGE = 1_000  # the most that Slack returns
@@ -58,6 +58,7 @@ class SlackConversation:
         self._identity = slack.identity
         self._channels = channels
         self._reader = MessageReader(slack)
+        self._items = ChannelItems(slack.clients, channels, self._reader)
         self._note_file = note_file
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
@@ -124,6 +125,18 @@ class SlackConversation:
             all_messages = await self._channel_messages(target, limit, oldest, latest)
         content = [m for m in all_messages if _is_content(m, request.run_id)]
         return [await self._reader.message(m, target) for m in reversed(content)]
+
+    async def find_files(
+        self,
+        query: str,
+        *,
+        limit: int,
+        after: datetime | None = None,
+        before: datetime | None = None,
+    ) -> FoundFiles:
+        """See `Conversation.find_files`."""
+        async with for_the_model():
+            return await self._items.find(query, limit=limit, after=after, before=before)
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """Return a file of the thread or the request, or of a channel that the asker may read."""

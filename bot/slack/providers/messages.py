@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.context import current_request
+from bot.core.errors import NotPermitted, ToolError
 from bot.slack.edge.client import Clients, error_code
-from bot.slack.edge.files import CANVAS
+from bot.slack.edge.files import CANVAS, places_of
 from bot.slack.edge.people_and_channels import naming
 from bot.slack.edge.text import clean, decode, one_line
 from bot.slack.edge.workspaces import Slack
@@ -20,8 +22,8 @@ from bot.slack.message.message_contents import file_refs, said_in
 from bot.slack.message.message_metadata import run_of
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.toolkit.narrowing import has_words
-from bot.toolkit.provided.conversation import ThreadMessage
-from bot.toolkit.provided.directory import FoundMessage, SearchResults, SharedFile
+from bot.toolkit.provided.conversation import FoundFiles, SharedFile, ThreadMessage
+from bot.toolkit.provided.directory import FoundMessage, SearchResults
 
 
 def edited_at(message: Mapping[str, Any]) -> str:
@@ -221,6 +223,8 @@ def _text(message: Mapping[str, Any]) -> str:
 
 _PAGE = 100
 _MAX_PAGES = 10
+_MOST_NEAR = 20
+_FILES_SEARCHED = "the names of the newest {count:,} files where the bot is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +264,7 @@ class ChannelItems:
                 break
         return shared
 
-    async def _shared_file(self, facts: Mapping[str, Any]) -> SharedFile:
+    async def _shared_file(self, facts: Mapping[str, Any], place: str = "") -> SharedFile:
         [file] = file_refs([facts])
         is_canvas = file.media_type == CANVAS
         if is_canvas:  # people know a canvas by its title; Slack generates its file name
@@ -272,4 +276,64 @@ class ChannelItems:
             author=await self.reader.slack.people.name(user) if user else "somebody",
             url=str(facts.get("permalink") or "") or None,
             is_canvas=is_canvas,
+            place=name if (name := await self._public_name(place)) != place else "",
         )
+
+    async def _public_name(self, place: str) -> str:
+        return await self.reader.slack.access.open_name(place) if place else ""
+
+    async def find(
+        self, query: str, *, limit: int, after: datetime | None, before: datetime | None
+    ) -> FoundFiles:
+        """Return files by words, of all that the bot sees: the newest thousand that Slack lists.
+
+        Only those are returned, and only their names are compared, that the asker and the readers of
+        the answer may see.
+        """
+        seen, searched = dict[str, bool](), 0
+        fitting, others = list[SharedFile](), list[Mapping[str, Any]]()
+        for number in range(1, _MAX_PAGES + 1):
+            page = await self.clients.reads.files_list(
+                count=_PAGE, page=number, ts_from=ts_of(after), ts_to=ts_of(before)
+            )
+            searched += len(page["files"])
+            for facts in page["files"]:
+                if not file_refs([facts]):
+                    continue
+                if not has_words(f"{facts.get('name')} {facts.get('title')}", query):
+                    others.append(facts)
+                elif place := await self._place_for_all(facts, seen):
+                    fitting.append(await self._shared_file(facts, place))
+            is_last = number >= int((page.get("paging") or {}).get("pages") or 0)
+            if is_last or len(fitting) >= limit:
+                break
+        near = [] if fitting else await self._near(query, others, seen)
+        return FoundFiles(fitting[:limit], _FILES_SEARCHED.format(count=searched), near)
+
+    async def _place_for_all(self, facts: Mapping[str, Any], seen: dict[str, bool]) -> str | None:
+        """Return the id of a conversation with the file that all who read the answer may see.
+
+        `seen` has what is known of conversations."""
+        for place in places_of(facts):
+            if place not in seen:
+                try:
+                    await self.channels.check_readable_in_any([place])
+                    seen[place] = True
+                except (NotPermitted, ToolError):
+                    seen[place] = False
+            if seen[place]:
+                return place
+        return None
+
+    async def _near(
+        self, query: str, files: Sequence[Mapping[str, Any]], seen: dict[str, bool]
+    ) -> list[SharedFile]:
+        """Return up to three files whose names are like the query."""
+        names = [str(facts.get("name") or "").casefold() for facts in files]
+        close = get_close_matches(query.casefold(), dict.fromkeys(names), n=_MOST_NEAR, cutoff=0.5)
+        near = list[SharedFile]()
+        for name in close:
+            for facts in (facts for facts, own in zip(files, names, strict=True) if own == name):
+                if len(near) < 3 and (place := await self._place_for_all(facts, seen)):
+                    near.append(await self._shared_file(facts, place))
+        return near

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Protocol
 
@@ -75,6 +75,31 @@ class Download:
     own: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A file or canvas in a channel. `author` is a display name, `url` opens the file; `place` is the
+    name of a public channel that it is in, "" for other places."""
+
+    file: FileRef
+    at: datetime
+    author: str
+    url: str | None
+    is_canvas: bool
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """The files that fit a search, the newest first; if none does, those with `near` names.
+
+    `searched` tells people where was looked.
+    """
+
+    files: list[SharedFile]
+    searched: str
+    near: list[SharedFile] = field(default_factory=list)
+
+
 class Conversation(Protocol):
     """Reads, shares and posts on behalf of the current request's user.
 
@@ -104,6 +129,17 @@ class Conversation(Protocol):
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """Download a file of the current thread. A file that is too large is not fetched at all."""
+
+    async def find_files(
+        self,
+        query: str,
+        *,
+        limit: int,
+        after: datetime | None = None,
+        before: datetime | None = None,
+    ) -> FoundFiles:
+        """Find files in all places that the asker, the bot and the readers of the answer may see, by
+        words in their names and titles."""
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the current thread. Return a link to the file, if there is one."""

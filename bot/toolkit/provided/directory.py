@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.core.request import FileRef
-from bot.toolkit.provided.conversation import ThreadMessage
+from bot.toolkit.provided.conversation import SharedFile, ThreadMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +51,6 @@ class SearchResults:
 
     messages: list[FoundMessage]
     searched: str
-
-
-@dataclass(frozen=True, slots=True)
-class SharedFile:
-    """A file or canvas in a channel. `author` is a display name, `url` opens the file."""
-
-    file: FileRef
-    at: datetime
-    author: str
-    url: str | None
-    is_canvas: bool
 
 
 class Directory(Protocol):

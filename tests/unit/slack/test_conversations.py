@@ -219,3 +219,36 @@ async def test_messages_are_a_table_and_are_cited_by_their_number(redis_url: str
         for ts in (first, second)
     ]
     assert all(link in str(message["blocks"]) for link in links)
+
+
+async def test_a_file_is_found_by_its_name_wherever_both_may_see_it(redis_url: str) -> None:
+    """K10: in another channel, by a word of its name; a wrong name gets the true error, with near
+    names of files that the asker may see, and none of a place that they are not in."""
+
+    def read(name: str) -> Reply:
+        return call("read_file", {"file_id": name})
+
+    script = Script(
+        [
+            call("search_files", {"query": "cities"}),
+            read("big cities.csv"),
+            read("big citys.csv"),
+            finish(answer("Found.")),
+        ]
+    )
+    async with bot_in_slack(script, redis_url) as place:
+        finance = place.slack.channels["C0FINANCE1"]
+        finance.members = [BEN, place.slack.bot_user_id]
+        await place.slack.say(BEN, finance.id, "", files=[("secret cities.csv", CSV)])
+        await place.slack.say(BEN, "C0SALES001", "", files=[("Big Cities.csv", CSV)])
+        asked = await place.slack.say(ADA, GENERAL, place.mention("Which cities?"))
+        await place.answered(asked["ts"], "Found.")
+        found, content, wrong = (output(each.body["input"]) for each in place.api.requests[1:4])
+
+    assert re.search(r"F\w+ · Big Cities\.csv · 39 bytes · .*, Ben Okafor · #sales", found)
+    assert "1 file · searched: the names of the newest 2 files where the bot is" in found
+    assert "Lisbon,575739" in content
+    assert "No file that all readers of the answer may see is called big citys.csv" in wrong
+    assert "Similar: F" in wrong
+    assert "Big Cities.csv" in wrong
+    assert "secret" not in found + content + wrong

@@ -169,6 +169,8 @@ def services(
         for n in range(40)
     ]
     conversation.attach("long.txt", TEXT.encode(), "text/plain")
+    for n in range(100):
+        conversation.attach(f"report {n} {'x' * 60}.pdf", b"")
     path = tmp_path / "wide.sqlite"
     with closing(sqlite3.connect(path)) as connection, connection:
         for n in range(40):
@@ -216,6 +218,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("read_channel", {}, {"compact": True, "limit": 15}, "15 messages"),
     ("read_file", {"file_id": "F1"}, {"query": "turtles"}, "1 of 300 passages"),
     ("read_file", {"file_id": "F1"}, {"compact": True}, "handle: doc_"),
+    ("search_files", {"query": "report", "limit": 100}, {"query": "report 57 "}, "1 file · searched: the files"),
     ("read_canvas", {"canvas": "F1"}, {"query": "turtles"}, "1 of 300 passages"),
     ("read_canvas", {"canvas": "F1"}, {"compact": True}, "handle: doc_"),
     ("fetch_page", {"url": "https://a.example/x"}, {"query": "turtles"}, "1 of 300 passages"),

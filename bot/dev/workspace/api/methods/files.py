@@ -101,7 +101,8 @@ async def list_files(
     chosen = seen[(page - 1) * count : page * count]
     pages = -(-len(seen) // count)
     paging = {"count": count, "total": len(seen), "page": page, "pages": pages}
-    return {"files": [file_object(f, core.state) for f in chosen], "paging": paging}
+    found = [file_object(f, core.state) | _shares(core, f) for f in chosen]
+    return {"files": found, "paging": paging}
 
 
 @method("files.delete", scope="files:write")
