@@ -73,7 +73,10 @@ MODULES = [
         importlib.import_module(f"tools.{each.name}")
         for each in pkgutil.iter_modules(tools.__path__)
     ),
-    *(importlib.import_module(f"bot.features.{name}.tools") for name in ("memories", "schedules")),
+    *(
+        importlib.import_module(f"bot.features.{name}.tools")
+        for name in ("canvases", "memories", "schedules")
+    ),
 ]
 MADE = (getattr(each, "tool", None) for module in MODULES for each in vars(module).values())
 TOOLS = {each.name: each for each in MADE if isinstance(each, Tool)}
