@@ -15,8 +15,8 @@ from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
 from bot.slack.providers.channel_access import ReachableChannels, for_the_model
 from bot.slack.providers.messages import ChannelItems, MessageReader, MessageSearch
-from bot.toolkit.provided.conversation import ThreadMessage
-from bot.toolkit.provided.directory import ChannelEntry, PersonEntry, SearchResults, SharedFile
+from bot.toolkit.provided.conversation import SharedFile, ThreadMessage
+from bot.toolkit.provided.directory import ChannelEntry, PersonEntry, SearchResults
 
 _PAGE = 200
 _MAX_PAGES = 25  # 5,000 people or channels; more would take minutes at Slack's rate limit
