@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import simpleeval
 from pydantic import Field
 
+from bot.library.interpreters.distributions import FUNCTIONS as DISTRIBUTIONS
 from bot.toolkit import Reads, ToolError, tool
 
 _DIGITS = 34
@@ -88,6 +89,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "atan": _through_float(math.atan),
     "factorial": _factorial,
     "comb": lambda n, k: _factorial(n) / (_factorial(k) * _factorial(n - k)),
+    **{name: _through_float(function) for name, (function, _) in DISTRIBUTIONS.items()},
     "change": lambda old, new: (new - old) / abs(old) * 100,
 }
 _CONSTANTS = {
@@ -137,7 +139,8 @@ def calculate(
 ) -> str:
     """Calculate exactly, in decimals. Operators + - * / ^ and parentheses, // (rounds down) and a % b (has the sign of b); 15% is 0.15; functions
     abs min max sum mean median stdev round(x, digits) floor ceil sqrt exp ln log10 log2 sin cos tan
-    factorial comb change(old, new) in percent; pi, e. Numbers without thousands separators."""
+    factorial comb change(old, new) in percent; pi, e; normal_cdf(x) t_cdf(x, df) f_cdf(x, df1, df2)
+    chi2_cdf(x, df), and _quantile(share, …) of each. Numbers without thousands separators."""
     with decimal.localcontext(prec=_DIGITS, Emax=9_999, Emin=-9_999):
         return f"result: {_shown(_evaluated(expression))}\nexpression: {expression.strip()}"
 

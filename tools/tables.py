@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bot.toolkit import Compact, Fields, Provided, Reads, Tables, Text, ToolResult, tool
+from bot.toolkit import Compact, Fields, Provided, Reads, Tables, Text, ToolError, ToolResult, tool
 
 _QUERY = Text("Query: {purpose}")
 
@@ -71,3 +71,49 @@ async def describe_table(
     table = await tables.find(handle)
     text = await tables.describe(table, fields=fields, compact=compact)
     return ToolResult(text, handles=(handle,))
+
+
+_TEST = Text("Test {columns}: {test}")
+
+
+def _test_title(arguments: Any) -> str:
+    columns = ", ".join([*arguments.columns, *filter(None, [arguments.by])])
+    return _TEST(columns=columns, test=arguments.test.replace("_", " "))
+
+
+@tool(
+    group="data",
+    summary="Statistical test on columns: p-values, correlation, regression",
+    safety=Reads(foreign=True),
+    title=_test_title,
+    timeout=60.0,
+)
+async def statistical_test(
+    handle: Annotated[str, Field(description="Handle tbl_… of a table.")],
+    test: Annotated[
+        Literal[
+            *("pearson", "spearman", "welch", "student", "paired", "anova", "mann_whitney"),
+            *("chi_squared", "shapiro", "ks", "regression"),
+        ],
+        Field(
+            description="pearson, spearman: correlation of each pair. welch, student, mann_whitney, "
+            "anova, ks: groups. paired: two columns. chi_squared: two columns of categories. shapiro: is "
+            "each normal. regression: the first column by the others."
+        ),
+    ],
+    columns: Annotated[
+        list[str], Field(min_length=1, max_length=20, description="Columns of numbers.")
+    ],
+    tables: Provided[Tables],
+    by: Annotated[
+        str | None,
+        Field(description="Column whose values are the groups; without it each column is a group."),
+    ] = None,
+) -> ToolResult:
+    """Test a hypothesis, two-sided: statistic, degrees of freedom, p_value, n and what it assumes, as a
+    table whose figures you refer to. Filter and compute columns with query_table first."""
+    if test in ("chi_squared", "paired", "regression", "pearson", "spearman"):
+        named = len(columns) + (by is not None and test == "chi_squared")
+        if named < 2:
+            raise ToolError(f"{test} needs two columns or more.")
+    return await tables.test(handle, test, columns, by)

@@ -207,6 +207,30 @@ class ArtifactTables:
         text = await self.shown(result, notes=notes, limit=limit, compact=compact)
         return ToolResult(text, tuple(map(_source, session.tables)), (result.handle,))
 
+    async def test(
+        self, handle: str, kind: str, columns: Sequence[str], by: str | None = None
+    ) -> ToolResult:
+        """See `Tables.test`."""
+        async with open_session(self.artifacts, [handle]) as session:
+            table = _with_columns(session.tables[0], [*columns, *filter(None, [by])])
+            results, notes = await session.test(kind, columns, by)
+            measured = [
+                await session.write([*rows[0]], [[*row.values()] for row in rows])
+                for rows in results
+            ]
+        texts, handles = [], []
+        for result in measured:
+            saved = await self._save(
+                result,
+                name=kind,
+                title=table.source_title or table.name,
+                url=table.source_url,
+                left_out=gaps_of(table),
+            )
+            handles.append(saved.handle)
+            texts.append(await self.shown(saved, notes=notes if not texts else ()))
+        return ToolResult("\n".join(texts), (_source(table),), tuple(handles))
+
     async def shown(
         self,
         table: Artifact,

@@ -58,6 +58,17 @@ class Session:
         found = await self._call("select", tables=self._views, sql=sql, to=_RESULT)
         return await self._measured_table(_RESULT, found)
 
+    async def test(
+        self, kind: str, columns: Sequence[str], by: str | None
+    ) -> tuple[list[list[dict[str, Any]]], list[str]]:
+        """Test a hypothesis on the first table. Return the rows of each result, and what it assumes.
+        Raises ToolError."""
+        handle = self.tables[0].handle
+        tested = await self._call(
+            "test", tables=self._views, handle=handle, kind=kind, columns=list(columns), by=by
+        )
+        return tested["results"], tested["notes"]
+
     async def measure(self, data: bytes) -> MeasuredTable:
         """Return Parquet `data` with its columns and number of rows."""
         await asyncio.to_thread(self._process.write, _RESULT, data)

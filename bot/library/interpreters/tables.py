@@ -18,11 +18,13 @@ import duckdb
 from bot.library.documents.cells import quoted_name
 from bot.library.documents.reading.tabular import column_names, connect, write_parquet
 from bot.library.documents.results import Sheet
+from bot.library.interpreters.distributions import FUNCTIONS
 from bot.library.interpreters.sql_functions import ALLOWED
 from bot.library.isolated import Refused, without_paths
 
 Tables = list[tuple[str, str, list[str]]]
 
+_FUNCTIONS = ALLOWED["duckdb"] | FUNCTIONS.keys()
 _MEMORY = "512MB"
 _MAX_MESSAGE = 1_000  # characters of an error message, which may quote a whole value
 _FATAL = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
@@ -73,6 +75,7 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
     functions."""
     try:
         connection = _connection_with(tables)
+        _add_distributions(connection, sql)
         statement = _check_select(connection, sql, set(_names(tables)))
         source = f"({statement}\n)"
         writing = f"FROM {source}) TO '{Path.cwd() / to}' (FORMAT parquet)"
@@ -85,6 +88,52 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
         return measure(to)
     except duckdb.Error as error:
         raise _refusal(error, sql) from None
+
+
+def test(
+    tables: Tables, handle: str, kind: str, columns: list[str], by: str | None
+) -> dict[str, Any]:
+    """Test a hypothesis on columns of a table, by the groups of the column `by`. Return {results, notes}:
+    a list of tables, each a list of rows, and sentences on what the test assumes."""
+    from bot.library.interpreters import statistics
+
+    connection = _connection_with(tables)
+    source = quoted_name(handle)
+
+    def selected(sql: str) -> dict[str, Any]:
+        try:
+            return dict(connection.execute(f"{sql} FROM {source}").fetchnumpy())
+        except duckdb.Error as error:
+            raise _refusal(error, "") from None
+
+    def numbers(*names: str) -> dict[str, statistics.Floats]:
+        casts = [f"CAST({quoted_name(name)} AS DOUBLE) AS {quoted_name(name)}" for name in names]
+        read = selected(f"SELECT {', '.join(casts)}")
+        return {name: statistics.with_gaps(read[name]) for name in names}
+
+    if kind == "chi_squared":
+        first, second = [*columns, *filter(None, [by])][:2]
+        names = f"{quoted_name(first)}::VARCHAR AS a, {quoted_name(second)}::VARCHAR AS b"
+        counted = connection.execute(
+            f"SELECT a, b, count(*) FROM (SELECT {names} FROM {source}) "
+            "WHERE a IS NOT NULL AND b IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 10000"
+        ).fetchall()
+        tested = statistics.chi_squared(counted)
+    elif kind == "regression":
+        outcome, *_ = columns
+        tested, fit = statistics.regression(outcome, numbers(*columns))
+        return {"results": [tested.rows, [fit]], "notes": tested.notes}
+    elif kind in statistics.ON_COLUMNS:
+        tested = statistics.ON_COLUMNS[kind](numbers(*columns))
+    else:
+        groups = numbers(*columns)
+        if by is not None:
+            names = selected(f"SELECT {quoted_name(by)}::VARCHAR AS name")["name"]
+            groups = statistics.grouped(groups[columns[0]], names)
+        tested = statistics.ON_GROUPS[kind](
+            groups if kind == "paired" and by is None else statistics.present(groups)
+        )
+    return {"results": [tested.rows], "notes": tested.notes}
 
 
 def measure(file: str) -> dict[str, Any]:
@@ -125,6 +174,20 @@ def _connection_with(tables: Tables) -> Any:
     return _databases[0].connection_with(tables)
 
 
+def _add_distributions(connection: Any, sql: str) -> None:
+    """Add the distribution functions that a statement names to the connection."""
+    for name, (function, count) in FUNCTIONS.items():
+        if name in sql.lower() and name not in _added:
+            types = ["DOUBLE"] * count
+            connection.create_function(
+                name, function, types, "DOUBLE", exception_handling="return_null"
+            )
+            _added.add(name)
+
+
+_added = set[str]()
+
+
 def _check_select(connection: Any, sql: str, tables: set[str]) -> str:
     """Return the one SELECT in `sql`, checked in the syntax tree of DuckDB's own parser."""
     statements = connection.extract_statements(sql)
@@ -137,7 +200,7 @@ def _check_select(connection: Any, sql: str, tables: set[str]) -> str:
         raise Refused(f"{tree['error_message']} {_ONE_SELECT}")
     for node, known in _nodes(tree["statements"], frozenset(map(_folded, tables))):
         name = node.get("function_name")
-        if name is not None and re.match(r"\w", name) and name.lower() not in ALLOWED["duckdb"]:
+        if name is not None and re.match(r"\w", name) and name.lower() not in _FUNCTIONS:
             raise Refused(f"The function {name} is not allowed here.")
         if node.get("type") == "BASE_TABLE" and (
             node.get("schema_name") or _folded(node["table_name"]) not in known

@@ -122,6 +122,12 @@ class Tables(Protocol):
         result; the sentences of `left_out` are repeated by everything that is made of it.
         """
 
+    async def test(
+        self, handle: str, kind: str, columns: Sequence[str], by: str | None = None
+    ) -> ToolResult:
+        """Test a hypothesis on columns of a table, by the groups of the column `by`. Each result is
+        saved and shown as a table. Raises ToolError for columns that cannot be tested so."""
+
     async def shown(
         self,
         table: Artifact,

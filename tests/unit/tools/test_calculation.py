@@ -37,6 +37,10 @@ from tools.calculation import calculate
         ("factorial(25)", "15511210043330985984000000"),
         ("12 × 3 ÷ 4 − 1 =", "8"),
         ("1e300 * 1e300", "1E+600"),
+        ("round(2 * t_cdf(-2.2, 12), 6)", "0.048137"),
+        ("round(normal_quantile(0.975), 6)", "1.959964"),
+        ("round(1 - f_cdf(4.2, 2, 27), 6)", "0.025815"),
+        ("round(chi2_quantile(0.95, 3), 6)", "7.814728"),
     ],
 )
 def test_results_are_right_to_the_last_digit(expression: str, result: str) -> None:
@@ -52,6 +56,9 @@ def test_results_are_right_to_the_last_digit(expression: str, result: str) -> No
         ("frobnicate(2)", "no function frobnicate"),
         ("sqrt(-1)", "no value"),
         ("stdev(1)", "no value"),
+        ("t_quantile(1.5, 3)", "no value"),
+        ("f_cdf(1, 0, 3)", "no value"),
+        ("t_cdf(1)", "not an arithmetic"),
         ("9 ** 9 ** 9", "exponent may be up to"),
         ("1e400", "too large"),
         ("1e300 ** 2000", "too large"),

@@ -3,16 +3,24 @@ reliability 13)."""
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
 import pytest
 import pytest_asyncio
+import statsmodels.api as sm
+from scipy import stats
 
 from bot.core.errors import ToolError
+from bot.library.interpreters.distributions import FUNCTIONS as DISTRIBUTIONS
 from bot.library.isolated.process import IsolatedLimits
 from bot.services import table_session as session
 from bot.services.artifact_tables import ArtifactTables
 from bot.testing.conversation import asked
 from bot.toolkit import Artifact
-from tools.tables import describe_table, query_table
+from tools.tables import describe_table, query_table, statistical_test
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -148,3 +156,90 @@ async def test_a_document_is_no_table(tables: ArtifactTables) -> None:
 async def test_a_profile_counts_nulls_and_ranges(tables: ArtifactTables, sales: Artifact) -> None:
     result = await describe_table(sales.handle, tables)
     assert "day,DATE,1,2,2026-01-03,2026-01-09" in result.content
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def trial(tables: ArtifactTables) -> Artifact:
+    """60 rows with two groups, three numbers of which some are missing, and a category."""
+    random = np.random.default_rng(7)
+    rows = []
+    for at in range(60):
+        x = float(random.normal())
+        y = 2 * x + float(random.normal())
+        kind = "control" if at % 3 else "treated"
+        rows.append([kind, round(x, 4), round(y, 4) if at % 11 else None, "ab"[at % 2]])
+    return await tables.save(["kind", "x", "y", "letter"], rows, name="trial.csv")
+
+
+def _expected(frame: pd.DataFrame) -> dict[tuple[str, tuple[str, ...], str | None], float]:
+    """The p-values of another library."""
+    whole = frame.dropna()
+    a, b = (frame.x[frame.kind == kind] for kind in ("control", "treated"))
+    counts = pd.crosstab(frame.kind, frame.letter)
+    line = sm.OLS(whole.y, sm.add_constant(whole.x)).fit()
+    return {
+        ("pearson", ("x", "y"), None): stats.pearsonr(whole.x, whole.y).pvalue,
+        ("spearman", ("x", "y"), None): stats.spearmanr(whole.x, whole.y).pvalue,
+        ("welch", ("x",), "kind"): stats.ttest_ind(a, b, equal_var=False).pvalue,
+        ("student", ("x",), "kind"): stats.ttest_ind(a, b).pvalue,
+        ("paired", ("x", "y"), None): stats.ttest_rel(whole.x, whole.y).pvalue,
+        ("anova", ("x",), "kind"): stats.f_oneway(a, b).pvalue,
+        ("mann_whitney", ("x",), "kind"): stats.mannwhitneyu(a, b).pvalue,
+        ("chi_squared", ("kind", "letter"), None): stats.chi2_contingency(counts).pvalue,
+        ("shapiro", ("x",), None): stats.shapiro(frame.x).pvalue,
+        ("regression", ("y", "x"), None): line.pvalues.iloc[0],
+    }
+
+
+async def test_a_test_agrees_with_another_library(tables: ArtifactTables, trial: Artifact) -> None:
+    """code 3: p-values without a program, and what they assume."""
+    read = await tables.rows(trial.handle, limit=100)
+    frame = pd.DataFrame(read.rows, columns=read.names)
+    for (kind, columns, by), p_value in _expected(frame).items():
+        result = await statistical_test(trial.handle, kind, list(columns), tables, by)
+        made = await tables.rows(result.handles[0])
+        row = dict(zip(made.names, made.rows[0], strict=True))
+        assert row["p_value"] == pytest.approx(p_value, abs=1e-7), kind
+        assert "note: " in result.content
+        assert "source: trial.csv" in result.content
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "by", "why"),
+    [
+        ("welch", ["x"], "letter2", "no column letter2"),
+        ("welch", ["kind"], "letter", "Could not convert"),
+        ("pearson", ["x"], None, "two columns"),
+        ("shapiro", ["x", "y", "z"], None, "no column z"),
+        ("welch", ["x", "y"], "x", "compares two groups|can be compared"),
+    ],
+)
+async def test_what_cannot_be_tested_says_why(
+    tables: ArtifactTables, trial: Artifact, kind: Any, columns: list[str], by: str | None, why: str
+) -> None:
+    with pytest.raises(ToolError, match=why):
+        await statistical_test(trial.handle, kind, columns, tables, by)
+
+
+async def test_sql_knows_distribution_functions(tables: ArtifactTables, trial: Artifact) -> None:
+    """code 3: with a p-value for each row; where there is none the cell is empty."""
+    sql = (
+        f"SELECT round(2 * t_cdf(-2.2, 12), 6) AS p, round(T_Quantile(0.975, n), 5) AS t, "
+        f"chi2_quantile(2, n) AS none FROM (SELECT count(*) AS n FROM {trial.handle})"
+    )
+    result = await query_table(sql, [trial.handle], tables)
+    assert result.content.splitlines()[-1] == "0.048137,2.0003,"
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distributions_agree_with_another_library(name: str) -> None:
+    """code 3: also for few and for very many degrees of freedom."""
+    function, count = DISTRIBUTIONS[name]
+    family, _, kind = name.partition("_")
+    other = {"normal": stats.norm, "t": stats.t, "f": stats.f, "chi2": stats.chi2}[family]
+    theirs = other.ppf if kind == "quantile" else other.cdf
+    values = (0.01, 0.5, 0.999) if kind == "quantile" else (0.02, 1.0, 7.5, 1001.0)
+    for degrees in itertools.product((0.7, 3.0, 40.0, 60_000.0), repeat=count - 1):
+        for value in values:
+            expected = float(theirs(value, *degrees))
+            assert function(value, *degrees) == pytest.approx(expected, rel=1e-5, abs=1e-7)
