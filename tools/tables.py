@@ -92,8 +92,17 @@ async def statistical_test(
     handle: Annotated[str, Field(description="Handle tbl_… of a table.")],
     test: Annotated[
         Literal[
-            *("pearson", "spearman", "welch", "student", "paired", "anova", "mann_whitney"),
-            *("chi_squared", "shapiro", "ks", "regression"),
+            "pearson",
+            "spearman",
+            "welch",
+            "student",
+            "paired",
+            "anova",
+            "mann_whitney",
+            "chi_squared",
+            "shapiro",
+            "ks",
+            "regression",
         ],
         Field(
             description="pearson, spearman: correlation of each pair. welch, student, mann_whitney, "

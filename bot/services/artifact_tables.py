@@ -218,7 +218,7 @@ class ArtifactTables:
                 await session.write([*rows[0]], [[*row.values()] for row in rows])
                 for rows in results
             ]
-        texts, handles = [], []
+        texts, handles = list[str](), list[str]()
         for result in measured:
             saved = await self._save(
                 result,

@@ -30,7 +30,10 @@ def t_cdf(x: float, df: float) -> float:
 
 def t_two_sided(x: float, df: float) -> float:
     """Return the share of Student's t distribution that is further from 0 than x."""
-    return _beta(df / 2, 0.5, df / (df + x * x))
+    square = x * x
+    if square < df:  # the other fraction is too close to 1 to be written
+        return 1 - _beta(0.5, df / 2, square / (df + square))
+    return _beta(df / 2, 0.5, df / (df + square))
 
 
 def t_quantile(share: float, df: float) -> float:

@@ -45,7 +45,7 @@ def present(columns: Mapping[str, Floats]) -> dict[str, Floats]:
 
 def grouped(values: Floats, names: Any) -> dict[str, Floats]:
     """Return the values of each group, in the order of their names. Raises Refused for too many."""
-    texts = np.ma.filled(np.ma.asarray(names, dtype=object), None)
+    texts: Any = np.ma.filled(np.ma.asarray(names, dtype=object), None)
     known = sorted({name for name in texts if name is not None})
     _check(
         len(known) <= _MOST_GROUPS, f"It has {len(known):,} groups; {_MOST_GROUPS} can be compared."
@@ -299,7 +299,7 @@ def _kolmogorov(d: float, n: float) -> float:
     x = d * math.sqrt(n)
     if x < 0.2:
         return 1.0
-    total = sum((-1) ** (k - 1) * math.exp(-2 * (k * x) ** 2) for k in range(1, 101))
+    total = sum(math.exp(-2 * (k * x) ** 2) * (1 if k % 2 else -1) for k in range(1, 101))
     return min(1.0, max(0.0, 2 * total))
 
 
@@ -374,7 +374,7 @@ def _exact_above(u: float, n1: int, n2: int) -> float:
                 ways[taken + 1, total + rank - taken - 1] += count
     sums = {total: count for (taken, total), count in ways.items() if taken == n1}
     above = sum(count for total, count in sums.items() if total >= u - 1e-9)
-    return above / math.comb(n1 + n2, n1)
+    return float(above / math.comb(n1 + n2, n1))
 
 
 def _check(holds: bool, otherwise: str) -> None:
