@@ -62,7 +62,7 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
             columns, notes = read_columns(
                 connection, sheet.columns, samples, delimiter=dialect.delimiter
             )
-            copy_columns(connection, {each.name: each.cast_sql for each in columns}, to)
+            copy_columns(connection, {column.name: column.cast_sql for column in columns}, to)
     except csv.Error as error:
         if "field limit" in str(error):
             why = f"a cell of it has more than {_MAX_CELL:,} characters"
@@ -92,9 +92,9 @@ def _missing_quote_notes(
     counts = ", ".join(
         f"count(*) FILTER (contains(c{at}, {marks.format(at=at)})" for at in range(len(columns))
     )
-    [found] = connection.execute(f"SELECT {counts} FROM cells").fetchall()
+    [totals] = connection.execute(f"SELECT {counts} FROM cells").fetchall()
     suspects = []
-    for at, (name, count) in enumerate(zip(columns, found, strict=True)):
+    for at, (name, count) in enumerate(zip(columns, totals, strict=True)):
         if not count:
             continue
         cells = connection.execute(
@@ -154,8 +154,8 @@ def _load(
             pending = each
         if pending is not None and may_be_total(pending[1]) and normalizer.total < _MAX_SUMMED:
             all_rows = list(_filled_rows(text, dialect))
-            kept = without_total(all_rows[head.skipped :], width, head.notes, left_out)
-            pending = pending if len(kept) > normalizer.total else None
+            body = without_total(all_rows[head.skipped :], width, head.notes, left_out)
+            pending = pending if len(body) > normalizer.total else None
         if pending is not None:
             writer.writerow(normalizer.row(*pending))
     load_csv(connection, spool, width + 1)
@@ -188,7 +188,7 @@ def _load_plain(
         last.count('"') % 2
         or any("\n" in str(cell) for cell in head.rows[0][1])
         or text[start] in " \t"
-        or any(re.search(rf'{each}[ \t]+"', text) for each in ("\n", f"[{delimiter}]"))
+        or any(re.search(rf'{start}[ \t]+"', text) for start in ("\n", f"[{delimiter}]"))
     ):
         return False
     _, cells = next(dialect.rows(last))

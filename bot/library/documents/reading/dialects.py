@@ -116,12 +116,12 @@ class _Reading:
 def choose_dialect(text: str) -> tuple[Dialect, int]:
     """Return the dialect in which most rows are as wide as the header and keep to the rules of quotes.
     Of those that do so alike it is the plainest. Where all rows do, return also how many they are."""
-    found: list[tuple[tuple[bool, int, float, int], Dialect, _Reading]] = []
+    readings: list[tuple[tuple[bool, int, float, int], Dialect, _Reading]] = []
     for delimiter in DELIMITERS:
         dialect, reading = _best(text, _variants(text, delimiter), SAMPLE_ROWS)
         key = (reading.width > 1, reading.header, reading.even, reading.width)
-        found.append((key, dialect, reading))
-    _, dialect, reading = max(found, key=lambda each: each[0])
+        readings.append((key, dialect, reading))
+    _, dialect, reading = max(readings, key=lambda each: each[0])
     if reading.width < 2:
         return Dialect(), 0
     variants = _variants(text, dialect.delimiter)
@@ -136,7 +136,7 @@ def _best(text: str, variants: list[Dialect], most: int | None) -> tuple[Dialect
     best, reading = variants[0], _Reading()
     for at, dialect in enumerate(variants):
         # Doubled quotes leave quotes around cells only where the text has a sign of another dialect.
-        is_usual = dialect == variants[0] and not any(each.quote == "'" for each in variants)
+        is_usual = dialect == variants[0] and not any(variant.quote == "'" for variant in variants)
         looks_for_quotes = not is_usual or len(variants) > 2
         found = _read(text, dialect, most, looks_for_quotes=looks_for_quotes)
         if at == 0 or found.quality > reading.quality:
@@ -156,13 +156,13 @@ def _variants(text: str, delimiter: str) -> list[Dialect]:
         quotes.append("")
     blanks = [False]
     if (begin[:1] in {'"', "'"} and text[0] == " ") or (
-        any(f" {each}" in text for each in "'\"") and re.search(rf"[\n{delimiter}] +[\"']", text)
+        any(f" {quote}" in text for quote in "'\"") and re.search(rf"[\n{delimiter}] +[\"']", text)
     ):
         blanks.append(True)
     escapes = [""]
-    if any(f"{_BACKSLASH}{each}" in text for each in f"'\"{delimiter}"):
+    if any(f"{_BACKSLASH}{character}" in text for character in f"'\"{delimiter}"):
         escapes.append(_BACKSLASH)
-    return [Dialect(delimiter, *each) for each in product(quotes, escapes, blanks)]
+    return [Dialect(delimiter, *variant) for variant in product(quotes, escapes, blanks)]
 
 
 def _read(text: str, dialect: Dialect, most: int | None, *, looks_for_quotes: bool) -> _Reading:
@@ -227,12 +227,12 @@ def _count(
 
 def _quote_around(row: list[str]) -> str:
     """Return the quote that is around a cell of the row, or double quotes around some; "" without one."""
-    found, is_open = "", False
+    quote, is_open = "", False
     for cell in row:
         bare = cell.strip(" ")
         is_open = is_open or bare[:1] == '"'
         if is_open and bare[-1:] == '"' and bare != '"':
             return '"'
         if len(bare) > 1 and bare[0] == bare[-1] == "'":
-            found = "'"
-    return found
+            quote = "'"
+    return quote

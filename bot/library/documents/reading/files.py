@@ -46,41 +46,41 @@ def _read_input(
     Readers are imported only when needed: the libraries of some take half a second.
     """
     data = Path("input").read_bytes()
-    found: list[Sheet] | Document | Sheet
+    content: list[Sheet] | Document | Sheet
     match kind:
         case "csv":
             from bot.library.documents.reading.delimited import read_delimited
 
-            found = read_delimited(data, name, Path("0.parquet"))
+            content = read_delimited(data, name, Path("0.parquet"))
         case "json":
             from bot.library.documents.reading.records import read_json
 
-            found = read_json(data, name)
+            content = read_json(data, name)
         case "xlsx":
             from bot.library.documents.reading.office import read_workbook
 
-            found = read_workbook(data, name, sheet)
+            content = read_workbook(data, name, sheet)
         case "docx":
             from bot.library.documents.reading.word import read_word
 
-            found = read_word(data, name)
+            content = read_word(data, name)
         case "pdf":
             from bot.library.documents.reading.pages import read_pdf
 
-            found = read_pdf(data, name, pages)
+            content = read_pdf(data, name, pages)
         case "mail":
             from bot.library.documents.reading.pages import read_mail
 
-            found = read_mail(data, name)
+            content = read_mail(data, name)
         case "html":
             from bot.library.documents.reading.pages import read_html
 
-            found = read_html(data, name)
+            content = read_html(data, name)
         case "parquet":
-            found = _checked_parquet(name, Path("0.parquet"))
+            content = _checked_parquet(name, Path("0.parquet"))
         case _:
-            found = _text(data, name)
-    return [found] if isinstance(found, Sheet) else found
+            content = _text(data, name)
+    return [content] if isinstance(content, Sheet) else content
 
 
 def _text(data: bytes, name: str) -> Document:

@@ -40,7 +40,7 @@ class NumberFormat:
     @property
     def is_currency(self) -> bool:
         """Whether the sign is one of a currency, or its code."""
-        has_sign = any(unicodedata.category(each) == "Sc" for each in self.sign)
+        has_sign = any(unicodedata.category(character) == "Sc" for character in self.sign)
         return has_sign or bool(re.fullmatch(r"[A-Z]{3}", self.sign))
 
     def shown(self, number: float) -> str:
@@ -58,11 +58,11 @@ class NumberFormat:
         places = self.template.count("0")
         digits = f"{abs(number):0{places}}"
         rest = iter(digits[len(digits) - places + 1 :])
-        first, shown = digits[: len(digits) - places + 1], ""
-        for each in self.template:
-            shown += (first or next(rest)) if each == "0" else each[1:]
-            first = "" if each == "0" else first
-        return f"{'-' * (number < 0)}{shown}"
+        first, digits_shown = digits[: len(digits) - places + 1], ""
+        for part in self.template:
+            digits_shown += (first or next(rest)) if part == "0" else part[1:]
+            first = "" if part == "0" else first
+        return f"{'-' * (number < 0)}{digits_shown}"
 
 
 class FormattedNumber(float):
@@ -91,15 +91,16 @@ def read_formats(styles: bytes) -> dict[int, NumberFormat]:
     except ElementTree.ParseError:
         return {}
     custom = {
-        each.get("numFmtId"): each.get("formatCode", "") for each in root.iterfind(".//{*}numFmt")
+        number_format.get("numFmtId"): number_format.get("formatCode", "")
+        for number_format in root.iterfind(".//{*}numFmt")
     }
-    found = {}
-    for style, each in enumerate(root.iterfind("{*}cellXfs/{*}xf")):
-        number = each.get("numFmtId", "0")
+    formats = {}
+    for style, cell_format in enumerate(root.iterfind("{*}cellXfs/{*}xf")):
+        number = cell_format.get("numFmtId", "0")
         code = custom.get(number) or _built_in(number)
         if form := parse(code):
-            found[style] = form
-    return found
+            formats[style] = form
+    return formats
 
 
 def _built_in(number: str) -> str:
@@ -134,11 +135,11 @@ def parse(code: str) -> NumberFormat | None:
     if "%" in digits:
         return NumberFormat("%")
     sign = _sign(sign)
-    found = NumberFormat(sign, is_before, tuple(template) if is_code else ())
+    number_format = NumberFormat(sign, is_before, tuple(template) if is_code else ())
     is_scaled = digits.rstrip("?#0").endswith(",") and digits.endswith(",")
-    if is_scaled and not found.is_currency:
+    if is_scaled and not number_format.is_currency:
         return None
-    return found if sign or is_code else None
+    return number_format if sign or is_code else None
 
 
 def _first_section(code: str) -> Iterator[re.Match[str]]:
@@ -152,9 +153,9 @@ def _first_section(code: str) -> Iterator[re.Match[str]]:
 
 def _sign(text: str) -> str:
     """Return the currency or unit in the letters beside the digits, without brackets and marks."""
-    found = " ".join(text.split()).strip(" ()-+.,:/'#")[:_MAX_SIGN]
-    has_letters = any(c.isalpha() or unicodedata.category(c) in {"Sc", "So"} for c in found)
-    return found if has_letters else ""
+    sign = " ".join(text.split()).strip(" ()-+.,:/'#")[:_MAX_SIGN]
+    has_letters = any(c.isalpha() or unicodedata.category(c) in {"Sc", "So"} for c in sign)
+    return sign if has_letters else ""
 
 
 def show_formats(sheet: Sheet) -> Sheet:
@@ -180,7 +181,7 @@ def show_formats(sheet: Sheet) -> Sheet:
         else:
             columns.append([_value(cell, used) for cell in cells])
             named = {form.sign: form for form in forms if form and form.sign}
-            kind = "currency" if all(each.is_currency for each in named.values()) else "unit"
+            kind = "currency" if all(unit.is_currency for unit in named.values()) else "unit"
             counts = join_some([f"{sign or 'none'} ({n:,})" for sign, n in used.most_common()])
             if len(named) > 1:
                 other = unused_name(f"{name} {kind}", [*sheet.columns, *names])
@@ -275,7 +276,7 @@ def _change(name: str, cells: Sequence[Cell], values: Sequence[Cell]) -> list[st
 
 def unused_name(name: str, names: Sequence[str]) -> str:
     """Return a name that is none of `names`, in any case."""
-    taken = {each.casefold() for each in names}
+    taken = {name.casefold() for name in names}
     while name.casefold() in taken:
         name += "_2"
     return name

@@ -112,11 +112,11 @@ def _steps(row: Sequence[Cell], indexes: Sequence[int]) -> str:
         texts = list(map(str, cells))
         return "dates" if len(set(texts)) == len(texts) else ""
     numbers = [_whole(cell) for cell in cells]
-    known = [each for each in numbers if each is not None]
+    known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return ""
     steps = {after - before for before, after in pairwise(known)}
-    if all(each in _YEARS for each in known):
+    if all(year in _YEARS for year in known):
         is_ordered = all(step > 0 for step in steps) or all(step < 0 for step in steps)
         return "years" if is_ordered else ""
     return "numbers" if len(known) > 2 and len(steps) == 1 and steps.pop() > 0 else ""

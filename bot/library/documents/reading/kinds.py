@@ -66,19 +66,21 @@ def are_half_days(texts: Sequence[str]) -> bool:
 def named_date_sql(source: str) -> str:
     """Return SQL that turns dates with an English name of a month into ISO dates and times, and other
     texts into NULL."""
-    times = ["", " %H:%M:%S", " %H:%M", *(f" {each}" for each in _HALF_DAY_TIMES)]
+    times = ["", " %H:%M:%S", " %H:%M", *(f" {time_of_day}" for time_of_day in _HALF_DAY_TIMES)]
     plain = f"regexp_replace(regexp_replace({source}, '[,.]', ' ', 'g'), ' +', ' ', 'g')"
-    return _parsed_sql(plain, [f"{day}{each}" for day in _NAMED_DAYS for each in times])
+    return _parsed_sql(
+        plain, [f"{day}{time_of_day}" for day in _NAMED_DAYS for time_of_day in times]
+    )
 
 
 def half_day_sql(iso: str) -> str:
     """Return SQL that turns ISO dates with a time that ends with AM or PM into ISO times."""
     plain = f"regexp_replace({iso}, ' +', ' ', 'g')"
-    return _parsed_sql(plain, [f"%Y-%m-%d {each}" for each in _HALF_DAY_TIMES])
+    return _parsed_sql(plain, [f"%Y-%m-%d {time_of_day}" for time_of_day in _HALF_DAY_TIMES])
 
 
 def _parsed_sql(text: str, forms: Sequence[str]) -> str:
-    listed = ", ".join(f"'{each}'" for each in forms)
+    listed = ", ".join(f"'{form}'" for form in forms)
     return f"strftime(try_strptime({text}, [{listed}]), '%Y-%m-%d %H:%M:%S')"
 
 
@@ -106,13 +108,13 @@ def _order(texts: Sequence[str]) -> tuple[str, str] | None:
     both orders fit."""
     written = [_WRITTEN.fullmatch(text) for text in texts]
     if not all(
-        found or _ISO.fullmatch(text[:10]) for text, found in zip(texts, written, strict=True)
+        match or _ISO.fullmatch(text[:10]) for text, match in zip(texts, written, strict=True)
     ):
         return None
     fitting = [
         (month, day)
         for month, day in _ORDERS
-        if all(_iso(found, month, day) for found in written if found)
+        if all(_iso(match, month, day) for match in written if match)
     ]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -121,7 +123,7 @@ def _are_all_months(texts: Sequence[str]) -> bool:
     """Return whether all texts are months. 12.2026 alone may be a number; 01.2026 is a month."""
     written = [_MONTH.fullmatch(text) for text in texts]
     return all(written) and any(
-        found and (found[0][0] == "0" or found["mark"] == "/") for found in written
+        match and (match[0][0] == "0" or match["mark"] == "/") for match in written
     )
 
 
@@ -129,10 +131,10 @@ def _iso(written: re.Match[str], month: str, day: str) -> str | None:
     if written["mark"] == "." and month == "first":
         return None
     try:
-        found = date(int(written["year"]), int(written[month]), int(written[day]))
+        parsed = date(int(written["year"]), int(written[month]), int(written[day]))
     except ValueError:
         return None
-    return f"{found}{(written['time'] or '').replace('T', ' ')}"
+    return f"{parsed}{(written['time'] or '').replace('T', ' ')}"
 
 
 WHOLE = r"[-+]?(?:0|[1-9]\d*)"
@@ -153,7 +155,7 @@ _MAX_DIGITS = 38
 
 def matcher(*patterns: str) -> re.Pattern[str]:
     """Compile the patterns into one alternative for `fullmatch`, with ASCII digits only."""
-    return re.compile("|".join(f"(?:{each})" for each in patterns), re.ASCII)
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.ASCII)
 
 
 _NUMBER = matcher(WHOLE, FRACTION, rf"[-+]?(?:{_SCIENTIFIC})")
@@ -179,23 +181,23 @@ def type_of_texts(values: Collection[str], exact: Callable[[str], bool] = is_exa
     """
     if values and all(map(_NUMBER_OR_CODE.fullmatch, values)):
         return _type_of_numbers(values, exact)
-    found = (kind for kind, fits in _TYPE_CHECKS if values and all(map(fits, values)))
-    return next(found, "VARCHAR")
+    fitting = (kind for kind, fits in _TYPE_CHECKS if values and all(map(fits, values)))
+    return next(fitting, "VARCHAR")
 
 
 def _type_of_numbers(values: Collection[str], exact: Callable[[str], bool]) -> str:
     """Return a type that keeps every digit, VARCHAR where none does."""
     if all(map(_IS_WHOLE.fullmatch, values)):
-        digits = max(len(each.lstrip("+-")) for each in values)
+        digits = max(len(value.lstrip("+-")) for value in values)
         return "BIGINT" if digits <= 18 else decimal_type(digits, 0)
     if not any(map(_IS_FRACTION.fullmatch, values)):
         return "VARCHAR"  # 1E2 among whole numbers is a code
     if all(map(exact, values)):
         return "DOUBLE"
-    if not any("e" in each.lower() for each in values):
-        found = [Decimal(each).as_tuple() for each in values]
-        scale = max(-int(each.exponent) for each in found)
-        whole = max(len(each.digits) + int(each.exponent) for each in found)
+    if not any("e" in value.lower() for value in values):
+        decimals = [Decimal(value).as_tuple() for value in values]
+        scale = max(-int(number.exponent) for number in decimals)
+        whole = max(len(number.digits) + int(number.exponent) for number in decimals)
         return decimal_type(max(whole, 0) + scale, scale)
     return "VARCHAR"
 
@@ -249,10 +251,10 @@ _TYPE_CHECKS: tuple[tuple[str, Callable[[str], bool]], ...] = (
 def type_of_cells(cells: Sequence[Cell]) -> str:
     """Return the DuckDB type of a column of Python values. Text stays text, except ISO dates and
     times; a column of several types becomes text."""
-    filled = [each for each in cells if each not in (None, "") and not is_not_finite(each)]
-    types = {type(each) for each in filled}
+    filled = [cell for cell in cells if cell not in (None, "") and not is_not_finite(cell)]
+    types = {type(cell) for cell in filled}
     if types == {str}:
-        kind = type_of_texts({str(each).strip() for each in filled} - {""})
+        kind = type_of_texts({str(cell).strip() for cell in filled} - {""})
         return kind if kind.startswith(("DATE", "TIME")) else "VARCHAR"
     if types and types <= {date, datetime}:
         return _type_of_dates(filled)
@@ -263,22 +265,22 @@ def type_of_cells(cells: Sequence[Cell]) -> str:
 
 
 def _type_of_dates(cells: Iterable[Cell]) -> str:
-    zones = {isinstance(each, datetime) and each.tzinfo is not None for each in cells}
+    zones = {isinstance(cell, datetime) and cell.tzinfo is not None for cell in cells}
     if zones == {True}:
         return "TIMESTAMP WITH TIME ZONE"
     if True in zones:
         return "VARCHAR"
-    days = all(not isinstance(each, datetime) or each.time() == time() for each in cells)
+    days = all(not isinstance(cell, datetime) or cell.time() == time() for cell in cells)
     return "DATE" if days else "TIMESTAMP"
 
 
 def _type_of_number_cells(cells: Sequence[Cell]) -> str:
-    if all(isinstance(each, int) for each in cells):
-        most = max(abs(each) for each in cells if isinstance(each, int))
+    if all(isinstance(cell, int) for cell in cells):
+        most = max(abs(cell) for cell in cells if isinstance(cell, int))
         return "BIGINT" if most < 2**63 else decimal_type(len(str(most)), 0)
-    if all(isinstance(each, float) or is_exact(str(each)) for each in cells):
+    if all(isinstance(cell, float) or is_exact(str(cell)) for cell in cells):
         return "DOUBLE"
-    texts = {f"{each:f}" if isinstance(each, Decimal) else repr(each) for each in cells}
+    texts = {f"{cell:f}" if isinstance(cell, Decimal) else repr(cell) for cell in cells}
     return _type_of_numbers(texts, is_exact) if all(map(_NUMBER.fullmatch, texts)) else "VARCHAR"
 
 

@@ -155,10 +155,10 @@ def is_outlier(cells: Sequence[Cell]) -> bool:
 def _readings(cells: Sequence[Cell]) -> list[list[float]]:
     """Return the cells as numbers once for each style that fits all, blank cells as 0; an empty list
     where a cell is no number."""
-    found = numerals([str(cell or 0).strip() or "0" for cell in cells], units=False)
+    reading = numerals([str(cell or 0).strip() or "0" for cell in cells], units=False)
     return (
-        [[float(style.number(each)) for each in found.texts] for style in found.styles]
-        if found
+        [[float(style.number(text)) for text in reading.texts] for style in reading.styles]
+        if reading
         else []
     )
 
@@ -166,14 +166,14 @@ def _readings(cells: Sequence[Cell]) -> list[list[float]]:
 def numerals(texts: Sequence[str], *, units: bool = True) -> Numerals | None:
     """Return the texts as `Numerals`; None when one of them is no number. They may all have the same
     currency or per cent sign; without `units`, any signs."""
-    found = [_WRITTEN.fullmatch(_with_minus(text)) for text in texts]
-    written = [each for each in found if each]
-    if len(written) < len(found):
+    matches = [_WRITTEN.fullmatch(_with_minus(text)) for text in texts]
+    written = [match for match in matches if match]
+    if len(written) < len(matches):
         return None
     styles = [
-        style for style in Style if all(style.value.fullmatch(each["digits"]) for each in written)
+        style for style in Style if all(style.value.fullmatch(match["digits"]) for match in written)
     ]
-    signs = {each["before"] + each["after"] for each in written}
+    signs = {match["before"] + match["after"] for match in written}
     if not styles or (units and (len(signs) > 1 or not all(map(_is_unit, signs)))):
         return None
     return None if units and _are_phones(written) else Numerals(texts, styles)
@@ -186,8 +186,8 @@ def is_written_number(text: str) -> bool:
 
 def _are_phones(found: Sequence[re.Match[str]]) -> bool:
     digits = [cell["digits"] for cell in found]
-    spaced = any(" " in each for each in digits)
-    return spaced and all(sum(map(str.isdigit, each)) == _PHONE_DIGITS for each in digits)
+    spaced = any(" " in text for text in digits)
+    return spaced and all(sum(map(str.isdigit, text)) == _PHONE_DIGITS for text in digits)
 
 
 def _with_minus(text: str) -> str:

@@ -91,18 +91,20 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     chosen = _choose_sheets(book.names, sheet, name)
     sheets: list[Sheet] = []
     unread = dict.fromkeys(chosen[_MAX_SHEETS:], "name it as `sheet` to read it")
-    for each in chosen[:_MAX_SHEETS]:
+    for sheet_name in chosen[:_MAX_SHEETS]:
         try:
-            sheets.append(_worksheet(book, each, each if len(book.names) > 1 else ""))
+            sheets.append(_worksheet(book, sheet_name, sheet_name if len(book.names) > 1 else ""))
         except EmptySheet:
             if sheet:
                 raise
         except Unreadable as error:
             if sheet:
                 raise
-            unread[each] = str(error).strip()
+            unread[sheet_name] = str(error).strip()
         except (*_DAMAGE_ERRORS, CalamineError) as error:
-            raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
+            raise Unreadable(
+                f"{name} is damaged: its sheet {sheet_name!r} cannot be read."
+            ) from error
     if not sheets:
         why = next(iter(unread.values()), "")
         empty = " ".join(
@@ -110,8 +112,10 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
         )
         raise Unreadable(f"{name}: {why}" if why else empty)
     sheets[0].notes.extend(outside_notes)
-    for found in sheets:
-        found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
+    for worksheet in sheets:
+        worksheet.left_out.extend(
+            f"sheet {title} was not read: {why}" for title, why in unread.items()
+        )
     return sheets
 
 
@@ -142,9 +146,9 @@ class _Workbook:
             return {}, ""
         root = ElementTree.fromstring(archive.read(main))  # noqa: S314 - see read_formats
         sheets = {
-            each.get("name", ""): paths[key]
-            for each in root.iterfind(".//{*}sheet")
-            for name, key in each.items()
+            sheet_element.get("name", ""): paths[key]
+            for sheet_element in root.iterfind(".//{*}sheet")
+            for name, key in sheet_element.items()
             if name.endswith("}id") and key in paths
         }
         return sheets, next(iter(styles.values()), "")
@@ -156,13 +160,13 @@ class _Workbook:
         if relations is None:
             return {}
         root = ElementTree.fromstring(archive.read(relations))  # noqa: S314 - see read_formats
-        found = {}
-        for each in root.iterfind(".//{*}Relationship"):
-            target = each.get("Target", "").replace("\\", "/")
+        targets = {}
+        for relationship in root.iterfind(".//{*}Relationship"):
+            target = relationship.get("Target", "").replace("\\", "/")
             path = posixpath.normpath(posixpath.join("/", folder, target))[1:]
-            if each.get("Type", "").endswith(f"/{kind}") and path.casefold() in self._paths:
-                found[each.get("Id", "")] = self._paths[path.casefold()]
-        return found
+            if relationship.get("Type", "").endswith(f"/{kind}") and path.casefold() in self._paths:
+                targets[relationship.get("Id", "")] = self._paths[path.casefold()]
+        return targets
 
     def is_hidden(self, name: str) -> bool:
         return str(self._kinds[name].visible) != "SheetVisibleEnum.Visible"
@@ -185,12 +189,12 @@ class _Workbook:
         if marks.lines * marks.columns > _MAX_AREA:
             yield from self._scattered_rows(name)
             return
-        found = self._book.get_sheet_by_name(name)
-        if found.start is None:
+        worksheet = self._book.get_sheet_by_name(name)
+        if worksheet.start is None:
             return
-        left: list[Cell] = [None] * found.start[1]
-        for line, row in enumerate(found.iter_rows(), 1):
-            yield line, [*left, *row]
+        empty_cells: list[Cell] = [None] * worksheet.start[1]
+        for line, row in enumerate(worksheet.iter_rows(), 1):
+            yield line, [*empty_cells, *row]
 
     def _scattered_rows(self, name: str) -> Iterator[NumberedRow]:
         """Yield the rows of a sheet whose cells are so far from each other that calamine, which keeps
@@ -212,10 +216,10 @@ def _notes_outside_cells(data: bytes) -> list[str]:
         for part in archive.namelist():
             if part.endswith(".rels"):
                 kinds = _RELATIONSHIP.findall(archive.read(part))
-                found.update(_NOT_READ[each] for each in kinds if each in _NOT_READ)
+                found.update(_NOT_READ[kind] for kind in kinds if kind in _NOT_READ)
             elif "/drawings/" in part and part.endswith(".xml"):
                 bodies = archive.read(part).split(b"txBody")[1::2]  # between its tags
-                found["text boxes"] += sum(b":t>" in each for each in bodies)
+                found["text boxes"] += sum(b":t>" in part for part in bodies)
     counts = ", ".join(f"{what} ({count:,})" for what, count in found.items() if count)
     return [f"The workbook also has what is not read: {counts}."] * bool(counts)
 
@@ -223,11 +227,11 @@ def _notes_outside_cells(data: bytes) -> list[str]:
 def _choose_sheets(names: list[str], sheet: str | None, file: str) -> list[str]:
     if sheet is None:
         return names
-    found = [each for each in names if each.casefold() == sheet.strip().casefold()]
-    if not found:
-        shown = f"{', '.join(names[:_MAX_NAMED_SHEETS])}{', …' * (len(names) > _MAX_NAMED_SHEETS)}"
-        raise Unreadable(f"{file} has no sheet {sheet!r}. Its sheets: {shown}.")
-    return found
+    matching = [name for name in names if name.casefold() == sheet.strip().casefold()]
+    if not matching:
+        listed = f"{', '.join(names[:_MAX_NAMED_SHEETS])}{', …' * (len(names) > _MAX_NAMED_SHEETS)}"
+        raise Unreadable(f"{file} has no sheet {sheet!r}. Its sheets: {listed}.")
+    return matching
 
 
 def _worksheet(book: _Workbook, title: str, name: str) -> Sheet:
@@ -302,25 +306,25 @@ def _column_groups(rows: dict[int, list[Cell]]) -> list[str]:
 def _later_headers(rows: dict[int, list[Cell]]) -> list[int]:
     """Return the lines that look like headers of further tables: only words, below a blank line, in
     columns that had numbers before."""
-    found, numeric, last = [], set[int](), 0
+    headers, numeric, last = [], set[int](), 0
     for line, row in sorted(rows.items()):
         if is_blank(row):
             continue
         filled = {at: cell for at, cell in enumerate(row) if cell is not None}
         is_first = line > last + 1 and len(filled) > 1 and numeric & filled.keys()
         if is_first and all(isinstance(cell, str) for cell in filled.values()):
-            found.append(line)
+            headers.append(line)
         numeric |= {at for at, cell in filled.items() if isinstance(cell, int | float)}
         last = line
-    return found
+    return headers
 
 
 def _rows(
     book: _Workbook, title: str, marks: SheetMarks, errors: Counter[str]
 ) -> Iterator[NumberedRow]:
     cells = 0
-    for line, found in book.rows(title, marks):
-        row = list(map(_value, found))
+    for line, row_of_book in book.rows(title, marks):
+        row = list(map(_value, row_of_book))
         while row and row[-1] is None:
             row.pop()
         if not row:
@@ -370,7 +374,7 @@ def check_archive(data: bytes, name: str) -> None:
     Strict Open XML: the libraries do not know its names and would find it empty."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(each.file_size for each in archive.infolist())
+            unpacked = sum(member.file_size for member in archive.infolist())
             _check_size(name, len(data), unpacked)
             is_strict = _is_strict(archive)
     except (*_DAMAGE_ERRORS, NotImplementedError, RuntimeError) as error:

@@ -24,7 +24,7 @@ _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 def read_mail(data: bytes, name: str) -> Document:
     """Return the main headers and the text of an e-mail; attachments are named, not read."""
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
-    headers = [f"{each}: {message[each]}" for each in _HEADERS if message[each]]
+    headers = [f"{header}: {message[header]}" for header in _HEADERS if message[header]]
     bodies = [message.get_body((kind,)) for kind in ("plain", "html")]
     words = [_body_text(body, name) for body in bodies if body is not None]
     if not headers or not words:
@@ -121,7 +121,7 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
         document.init_forms()
         total = len(document)
         chosen = _choose_pages(pages, total, name) if pages and total else list(range(1, total + 1))
-        found = _read_pages(document, chosen[:_MAX_PAGES])
+        pages_read = _read_pages(document, chosen[:_MAX_PAGES])
         attached = [
             document.get_attachment(at).get_name() for at in range(document.count_attachments())
         ]
@@ -133,16 +133,16 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
         raise Unreadable(
             f"{name} is damaged: it is not readable as a PDF. Another copy of it is needed."
         ) from error
-    if not found:
+    if not pages_read:
         raise Unreadable(f"{name} is damaged: it has no pages. Another copy of it is needed.")
-    if not any(page.text for page in found.values()):
+    if not any(page.text for page in pages_read.values()):
         raise Unreadable(
             f"{name} holds no text: its pages are blank, or scanned images, which cannot be read. "
             "A copy with text is needed, or the pages as PNG or JPEG."
         )
-    text = "\n\n".join(f"[page {at} of {total}]\n{page.text}" for at, page in found.items())
+    text = "\n\n".join(f"[page {at} of {total}]\n{page.text}" for at, page in pages_read.items())
     title = clean(document.get_metadata_dict().get("Title", ""))
-    left_out = [*_unread_pages_note(chosen, found), *_not_text_notes(found, attached)]
+    left_out = [*_unread_pages_note(chosen, pages_read), *_not_text_notes(pages_read, attached)]
     return Document(text, title=title, pages=total, left_out=left_out)
 
 
@@ -156,13 +156,13 @@ class _Page:
 
 def _read_pages(document: Any, pages: list[int]) -> dict[int, _Page]:
     """Return pages by number, as many as can be read in 15 seconds of CPU time."""
-    found: dict[int, _Page] = {}
+    pages_read: dict[int, _Page] = {}
     began = time.process_time()
     for number in pages:
-        found[number] = _read_page(document, number)
+        pages_read[number] = _read_page(document, number)
         if time.process_time() - began > _SECONDS:
             break
-    return found
+    return pages_read
 
 
 def _read_page(document: Any, number: int) -> _Page:
@@ -283,10 +283,10 @@ def read_html(data: bytes | str, name: str) -> Document:
     from lxml import etree, html  # type: ignore[import-untyped]
 
     def main_text(*, tables: bool) -> str:
-        found = trafilatura.extract(
+        main_text = trafilatura.extract(
             page, output_format="markdown", include_links=True, include_tables=tables
         )
-        return _SUPERSCRIPT.sub(lambda each: each[1].translate(SUPERSCRIPTS), found or "")
+        return _SUPERSCRIPT.sub(lambda each: each[1].translate(SUPERSCRIPTS), main_text or "")
 
     page, note = (data, "") if isinstance(data, str) else _decode_page(data)
     try:
@@ -334,7 +334,7 @@ def _all_text(tree: Any) -> str:
     for node in tree.xpath("//script|//style|//noscript|//head|//template"):
         node.drop_tree()
     for table in tree.xpath("//table[not(.//table)]"):
-        captions = [_on_one_line(each) for each in table.iter("caption")]
+        captions = [_on_one_line(caption) for caption in table.iter("caption")]
         rows = [" | ".join(row) for row in _rows(table)]
         for cell in table.xpath(".//td|.//th|.//caption"):
             cell.drop_tree()
@@ -353,15 +353,15 @@ def _texts(node: Any) -> Iterator[str]:
     """Yield the texts in an element: line breaks around blocks, | before the cells of a table."""
     from lxml import etree
 
-    for event, each in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
-        tag = each.tag if isinstance(each.tag, str) else ""
-        if tag not in _INLINE and tag and each is not node:
+    for event, element in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if tag not in _INLINE and tag and element is not node:
             yield " | " if tag in {"td", "th"} and event == "start" else "\n"
         if event == "start" and tag:
-            text = " ".join((each.text or "").splitlines())
+            text = " ".join((element.text or "").splitlines())
             yield text.translate(SUPERSCRIPTS) if tag == "sup" else text
-        if event != "start" and each is not node:
-            yield " ".join((each.tail or "").splitlines())
+        if event != "start" and element is not node:
+            yield " ".join((element.tail or "").splitlines())
 
 
 def _on_one_line(node: Any) -> str:
@@ -394,8 +394,8 @@ def _rows(table: Any) -> Iterator[list[str]]:
 
 
 def _span(cell: Any, name: str) -> int:
-    found = re.match(r"\s*(\d{1,5})", cell.get(name, ""))
-    return int(found[1]) if found else 1
+    match = re.match(r"\s*(\d{1,5})", cell.get(name, ""))
+    return int(match[1]) if match else 1
 
 
 def _has_other_rows(text: str, whole: str) -> bool:

@@ -44,7 +44,9 @@ def read_json(data: bytes, name: str) -> Sheet | Document:
     if other_fields:
         sheet.notes.append(f"Beside the rows the file says: {_quote_fields(other_fields)}")
     if more := {
-        key: each for key, each in other_fields.items() if _has_more_pages(key, each, len(records))
+        key: field
+        for key, field in other_fields.items()
+        if _has_more_pages(key, field, len(records))
     }:
         sheet.left_out.append(f"it is a page of {len(records):,} rows; {_quote_fields(more)}")
     return sheet
@@ -64,10 +66,10 @@ def _records(value: Any) -> tuple[list[dict[str, Any]] | None, dict[str, Any]]:
     """Return the records in `value` (None when it is no table) and the other fields beside them."""
     other_fields: dict[str, Any] = {}
     if isinstance(value, dict):
-        other_fields = {key: each for key, each in value.items() if not isinstance(each, list)}
+        other_fields = {key: field for key, field in value.items() if not isinstance(field, list)}
         lists = [each for each in value.values() if isinstance(each, list)]
         value = lists[0] if len(lists) == 1 else None
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return value, other_fields
     return None, {}
 
@@ -76,7 +78,9 @@ def _has_more_pages(key: str, value: Any, rows: int) -> bool:
     """Return whether `key`, or a key inside its object, says that more pages of rows exist: a total
     above `rows`, or a next page."""
     if isinstance(value, dict):
-        return any(_has_more_pages(inner, each, rows) for inner, each in value.items())
+        return any(
+            _has_more_pages(inner, inner_value, rows) for inner, inner_value in value.items()
+        )
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
     if isinstance(value, int | float) and not isinstance(value, bool) and _TOTAL.fullmatch(key):
@@ -86,7 +90,7 @@ def _has_more_pages(key: str, value: Any, rows: int) -> bool:
 
 def _quote_fields(other_fields: dict[str, Any]) -> str:
     fields = [
-        f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in other_fields.items()
+        f"{key}: {json.dumps(field, ensure_ascii=False)}" for key, field in other_fields.items()
     ]
     return shortened(clean(", ".join(fields)), _MAX_NOTE)
 

@@ -136,7 +136,7 @@ def _add_cells(
             marks.styled.setdefault((column, known[style]), array("I")).append(place)
     marks.columns = max(numbers.values(), default=0)
     if b't="e"' in part:
-        marks.errors.update(each.decode("utf-8", "replace") for each in _ERROR.findall(part))
+        marks.errors.update(error.decode("utf-8", "replace") for error in _ERROR.findall(part))
     for letters, line, digits in _LONG_NUMBER.findall(part) if _LONG_DIGITS.search(part) else ():
         marks.long_numbers[int(line), numbers[letters]] = int(digits)
 
@@ -151,9 +151,9 @@ class _ColumnNumbers(dict[bytes, int]):
 
 def _cells(part: bytes, marks: SheetMarks) -> Iterable[tuple[bytes, bytes, bytes, bytes]]:
     """Return letters, line, style and type of the cells that a part has."""
-    found = _USUAL_CELL.findall(part)
-    if len(found) == part.count(b"<c ") + part.count(b"<c>") + part.count(b":c "):
-        return found
+    usual = _USUAL_CELL.findall(part)
+    if len(usual) == part.count(b"<c ") + part.count(b"<c>") + part.count(b":c "):
+        return usual
     return _unusual_cells(part, marks)
 
 
@@ -206,22 +206,22 @@ def fill_merged(rows: Mapping[int, list[Cell]], merged: Sequence[Range]) -> Coun
     those below the header that have values of their own. Raises Unreadable when there are too many."""
     filled: Counter[int] = Counter()
     lines, looked_at = sorted(rows), 0
-    for each in merged:
-        value = _cell(rows, each.top, each.left)
+    for area in merged:
+        value = _cell(rows, area.top, area.left)
         if value is None:
             continue
-        within = lines[bisect_right(lines, each.top) : bisect_right(lines, each.bottom)]
+        within = lines[bisect_right(lines, area.top) : bisect_right(lines, area.bottom)]
         looked_at += len(within)
         if looked_at > _MAX_FILLED:
             raise Unreadable(
                 f"More than {_MAX_FILLED:,} rows are merged. Ask for a CSV file of it."
             )
         for line in within:
-            if _cell(rows, line, each.left) is None:
+            if _cell(rows, line, area.left) is None:
                 row = rows[line]
-                row.extend([None] * (each.left - len(row)))
-                row[each.left - 1] = value
-                filled[each.left] += 1
+                row.extend([None] * (area.left - len(row)))
+                row[area.left - 1] = value
+                filled[area.left] += 1
     return filled
 
 
@@ -232,13 +232,13 @@ def find_header_rows(rows: dict[int, list[Cell]], merged: list[Range]) -> tuple[
     first = next((line for line, row in sorted(rows.items()) if _filled_cells(row) > 1), None)
     if first is None:
         return None
-    groups = [each for each in merged if 1 < each.right - each.left + 1 < width]
+    groups = [area for area in merged if 1 < area.right - area.left + 1 < width]
     last = first
     while last <= first + _MAX_HEADER_ROWS and (
-        below := [each.bottom + 1 for each in groups if each.top <= last <= each.bottom]
+        below := [area.bottom + 1 for area in groups if area.top <= last <= area.bottom]
     ):
         last = max(below)
-    tall = max((each.bottom for each in merged if first <= each.top <= last), default=first)
+    tall = max((area.bottom for area in merged if first <= area.top <= last), default=first)
     if last < tall <= first + _MAX_HEADER_ROWS and (
         last > first or _are_names_above_values(rows, first, tall)
     ):
@@ -264,10 +264,10 @@ def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, la
     count = sum(_filled_cells(rows.get(line, [])) > 0 for line in range(first, last + 1))
     for line in range(first, last + 1):
         row = [*rows.get(line, []), *[None] * width][:width]
-        for each in merged:
-            if each.top <= line <= each.bottom:
-                value = _cell(rows, each.top, each.left)
-                row[each.left - 1 : each.right] = [value] * (min(each.right, width) - each.left + 1)
+        for area in merged:
+            if area.top <= line <= area.bottom:
+                value = _cell(rows, area.top, area.left)
+                row[area.left - 1 : area.right] = [value] * (min(area.right, width) - area.left + 1)
         for name, cell in zip(names, row, strict=True):
             text = str(cell).strip() if cell is not None else ""
             if text and text not in name[-1:]:

@@ -81,11 +81,11 @@ def _on_merged(head: Head, filled: Mapping[int, int], merged: Sequence[Range]) -
         counts = [f"{head.columns[at - 1]} ({count:,})" for at, count in sorted(filled.items())]
         note = f"Merged cells, their value given to each of their rows: {join_some(counts)}."
         values = (row[at - 1] for _, row in head.rows for at in filled if at <= len(row))
-        if any(isinstance(each, int | float) for each in values):
+        if any(isinstance(value, int | float) for value in values):
             note += " A sum counts the numbers among them once for each row."
         notes.append(note)
     rows = dict(head.rows)
-    wide = [each.top for each in merged if each.right > each.left and each.top in rows]
+    wide = [area.top for area in merged if area.right > area.left and area.top in rows]
     if wide:
         lines = _line_numbers(sorted(set(wide)))
         notes.append(
@@ -104,10 +104,10 @@ def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
         raise EmptySheet(f"{name} is empty: it has no row with a value.")
     width = _width(rows, typed=typed)
     notes: list[str] = []
-    kept = _without_preamble(rows, width, notes)
-    kept = _join_header_rows(kept, width, notes) if typed else kept
-    line, first = kept[0]
-    verdict = judge_header(first, [row for _, row in kept[1:]], width)
+    table_rows = _without_preamble(rows, width, notes)
+    table_rows = _join_header_rows(table_rows, width, notes) if typed else table_rows
+    line, first = table_rows[0]
+    verdict = judge_header(first, [row for _, row in table_rows[1:]], width)
     header = first if verdict.is_header else None
     words = row_text(first)[:100]
     if header is None:
@@ -116,14 +116,14 @@ def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
     elif not verdict.is_sure:
         notes.append(f"Line {line} ({words}) was read as the header; it may be a row.")
     if header is not None and not typed:
-        header = _align_header(header, kept[1:], width, notes)
+        header = _align_header(header, table_rows[1:], width, notes)
     width = max(width, len(header or ()))
     if width > _MAX_COLUMNS:
         raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
     names = column_names(header or (), width)
     if later := _renamed_columns(header or (), names):
         notes.append(f"Columns of the same name: the later ones are called {', '.join(later)}.")
-    body = kept[1:] if header is not None else kept
+    body = table_rows[1:] if header is not None else table_rows
     return Head(names, body, len(rows) - len(body), notes)
 
 
@@ -175,9 +175,9 @@ def column_names(header: Sequence[Cell], width: int) -> list[str]:
     names: list[str] = []
     seen: set[str] = set()
     for index in range(width):
-        given = " ".join(cell_text(header[index]).split()) if index < len(header) else ""
-        given = given[:_MAX_NAME]
-        base = name = given or f"column_{index + 1}"
+        written = " ".join(cell_text(header[index]).split()) if index < len(header) else ""
+        written = written[:_MAX_NAME]
+        base = name = written or f"column_{index + 1}"
         copy = 1
         while name.lower() in seen:
             copy += 1
@@ -213,8 +213,8 @@ def _align_header(
 
 def _renamed_columns(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
     """Return the new names of columns whose name was taken."""
-    given = [" ".join(cell_text(cell).split()) for cell in header]
-    return [name for wanted, name in zip(given, names, strict=False) if wanted and wanted != name]
+    written = [" ".join(cell_text(cell).split()) for cell in header]
+    return [name for wanted, name in zip(written, names, strict=False) if wanted and wanted != name]
 
 
 def is_blank(row: Sequence[Cell]) -> bool:
@@ -324,8 +324,8 @@ def _is_label(cell: Cell) -> bool:
 
 
 def _line_numbers(lines: list[int]) -> str:
-    shown = ", ".join(str(line) for line in lines[:5])
-    return f"{shown}, …" if len(lines) > 5 else shown
+    listed = ", ".join(str(line) for line in lines[:5])
+    return f"{listed}, …" if len(lines) > 5 else listed
 
 
 def connect(threads: int = 1, memory: str = "512MB") -> Any:
@@ -395,7 +395,7 @@ def _text_notes(columns: Mapping[str, Counter[str]]) -> list[str]:
 
 
 def _are_mostly_numbers(texts: Counter[str]) -> bool:
-    if all(each.isdecimal() for each in texts) and any(each[0] == "0" for each in texts):
+    if all(text.isdecimal() for text in texts) and any(text[0] == "0" for text in texts):
         return False  # codes
     figures = (n for each, n in texts.items() if is_written_number(each) or looks_like_date(each))
     return sum(figures) * 2 > texts.total()
@@ -420,10 +420,10 @@ def load_csv(
 ) -> None:
     """Load a CSV file without a header, whose rows have one width, as the table `cells` with the text
     columns c0, c1, …"""
-    found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
+    types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
     options = (
         f"header = false, auto_detect = false, delim = '{delimiter}', quote = '{quote}', "
-        f"escape = '{quote}', max_line_size = {MAX_ROW_BYTES}, parallel = false, columns = {{{found}}}"
+        f"escape = '{quote}', max_line_size = {MAX_ROW_BYTES}, parallel = false, columns = {{{types}}}"
     )
     connection.execute(
         f"CREATE OR REPLACE TABLE cells AS FROM read_csv({literal(source)}, {options})"
@@ -441,8 +441,8 @@ def write_finite(connection: Any, source: str, path: Path) -> list[str]:
     columns = connection.execute(f"DESCRIBE FROM {source}").fetchall()
     names = [quoted_name(clean(name)) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
     counts = ", ".join(f"count(*) FILTER (WHERE NOT isfinite({name}))" for name in names) or "0"
-    found = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
-    empty = {name: count for name, count in zip(names, found, strict=False) if count}
+    counted = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
+    empty = {name: count for name, count in zip(names, counted, strict=False) if count}
     values = ", ".join(f"CASE WHEN isfinite({name}) THEN {name} END AS {name}" for name in empty)
     replaced = f"REPLACE ({values})" if empty else ""
     connection.execute(
@@ -461,5 +461,5 @@ def is_too_large(error: Exception) -> bool:
     import duckdb
 
     if isinstance(error, duckdb.Error):
-        return any(each in str(error) for each in ("File too large", "Maximum line size"))
+        return any(words in str(error) for words in ("File too large", "Maximum line size"))
     return isinstance(error, OSError) and error.errno == errno.EFBIG

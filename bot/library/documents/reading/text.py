@@ -79,22 +79,22 @@ def decode(data: bytes) -> tuple[str, str]:
         is_sure = sample.decode("cp1252", "replace") == sample.decode("cp1250", "replace")
         how = ", for example in" if is_sure else " by its letters, which may be wrong"
         return text, f"Encoding: cp1252{how}: {_example_words(text)}."
-    found = chardet.detect(
+    detected = chardet.detect(
         sample,
         compat_names=False,
         include_encodings=_CODE_PAGES,
         no_match_encoding="cp1252",
         empty_input_encoding="cp1252",
     )
-    encoding = found["encoding"] or "cp1252"
+    encoding = detected["encoding"] or "cp1252"
     text = _clean_lines(data.decode(encoding, "replace"))
     return text, f"Encoding: {encoding} by its letters, which may be wrong: {_example_words(text)}."
 
 
 def _example_words(text: str) -> str:
     """Return the first words that are not ASCII, which show a reader whether the encoding is right."""
-    found = (word for word in re.finditer(r"\S+", text) if not word[0].isascii())
-    return " ".join(word[0] for word in islice(found, 3))[:100]
+    foreign_words = (word for word in re.finditer(r"\S+", text) if not word[0].isascii())
+    return " ".join(word[0] for word in islice(foreign_words, 3))[:100]
 
 
 def _is_western(text: str) -> bool:

@@ -101,13 +101,16 @@ def read_columns(
     `sample` has the first values of each column, without blank ones; `delimiter` is that of the file.
     """
     columns = [TextColumn(name, index) for index, name in enumerate(names)]
-    candidates = [each for each in columns if not _is_mostly_words(sample[each.index])]
+    candidates = [column for column in columns if not _is_mostly_words(sample[column.index])]
     plain = _confirm_plain(
-        connection, [each for each in candidates if _guess_from_sample(each, sample[each.index])]
+        connection,
+        [column for column in candidates if _guess_from_sample(column, sample[column.index])],
     )
-    _read_shapes(connection, [each for each in candidates if each.index not in plain])
+    _read_shapes(connection, [column for column in candidates if column.index not in plain])
     clear = {
-        each.numerals.styles[0] for each in columns if each.numerals and each.numerals.is_clear
+        column.numerals.styles[0]
+        for column in columns
+        if column.numerals and column.numerals.is_clear
     }
     usual = Style.POINT if delimiter == "," and not clear else None
     is_settled = len(clear) == 1
@@ -116,7 +119,8 @@ def read_columns(
         if column.numerals is not None:
             _settle_notation(column, usual, is_settled=is_settled, is_local=delimiter == ";")
     _verify(
-        connection, [each for each in columns if each.kind != "VARCHAR" and not each.is_verified]
+        connection,
+        [column for column in columns if column.kind != "VARCHAR" and not column.is_verified],
     )
     notes = _notes(connection, columns)
     return _with_seconds(connection, columns, notes), notes
@@ -126,8 +130,8 @@ def _with_seconds(
     connection: Any, columns: Sequence[TextColumn], notes: list[str]
 ) -> list[TextColumn]:
     """Return the columns, and after each with durations one that has them in seconds. Add a note."""
-    texts = [each for each in columns if each.value and not each.sql]
-    found = dict[int, bool]()
+    texts = [column for column in columns if column.value and not column.sql]
+    durations_at = dict[int, bool]()
     for column, counts in _aggregate(
         connection,
         texts,
@@ -138,19 +142,21 @@ def _with_seconds(
     ):
         filled, durations, fractions = counts
         if filled and filled == durations:
-            found[column.index] = bool(fractions)
-    if not found:
+            durations_at[column.index] = bool(fractions)
+    if not durations_at:
         return list(columns)
     all_columns, names = list[TextColumn](), list[str]()
-    for each in columns:
-        all_columns.append(each)
-        if each.index in found:
+    for text_column in columns:
+        all_columns.append(text_column)
+        if text_column.index in durations_at:
             taken = [*(column.name for column in columns), *names]
-            names.append(unused_name(seconds_name(each.name), taken))
-            kind = "DOUBLE" if found[each.index] else "BIGINT"
-            sql = _seconds_sql(each.value)
-            all_columns.append(TextColumn(names[-1], each.index, each.value, sql, kind))
-    first = next(each for each in columns if each.index in found)
+            names.append(unused_name(seconds_name(text_column.name), taken))
+            kind = "DOUBLE" if durations_at[text_column.index] else "BIGINT"
+            sql = _seconds_sql(text_column.value)
+            all_columns.append(
+                TextColumn(names[-1], text_column.index, text_column.value, sql, kind)
+            )
+    first = next(column for column in columns if column.index in durations_at)
     [(text, seconds)] = connection.execute(
         f"SELECT {first.value}, {_seconds_sql(first.value)} FROM {TABLE} "
         f"WHERE {first.value} IS NOT NULL AND {first.value} <> '' LIMIT 1"
@@ -174,8 +180,8 @@ def _aggregate(
 ) -> Iterator[tuple[TextColumn, Any]]:
     """Yield each column with the value of its aggregate `sql`; one statement serves many columns."""
     for some in _slices(connection, columns):
-        asked = ", ".join(map(sql, some))
-        values = connection.execute(f"SELECT {asked} FROM {TABLE}").fetchone()
+        expressions = ", ".join(map(sql, some))
+        values = connection.execute(f"SELECT {expressions} FROM {TABLE}").fetchone()
         yield from zip(some, values, strict=True)
 
 
@@ -186,7 +192,7 @@ def _count_values(
     with too many different values is missing."""
     counted: dict[int, dict[str, int]] = {}
     for some in _slices(connection, columns):
-        places = ", ".join(str(each.index) for each in some)
+        places = ", ".join(str(column.index) for column in some)
         texts = ", ".join(map(sql, some))
         cells = f"SELECT unnest([{places}]) AS place, unnest([{texts}]) AS text FROM {TABLE}"
         rows = connection.execute(
@@ -214,10 +220,10 @@ def _is_mostly_words(sample: Sequence[str]) -> bool:
     """Return whether most of the first values are words, so that the column stays text."""
     plain = {"true", "false"}
     words = sum(
-        not (is_missing_value(each) or is_written_number(each) or kinds.looks_like_date(each))
-        and each.casefold() not in plain
-        and ":" not in each
-        for each in sample
+        not (is_missing_value(text) or is_written_number(text) or kinds.looks_like_date(text))
+        and text.casefold() not in plain
+        and ":" not in text
+        for text in sample
     )
     return words * 2 > len(sample)
 
@@ -225,7 +231,7 @@ def _is_mostly_words(sample: Sequence[str]) -> bool:
 def _guess_from_sample(column: TextColumn, sample: Sequence[str]) -> bool:
     """Choose a type by the first values. Return False where later values of the same form could
     lead to another type."""
-    shapes = {each.translate(_DIGITS) for each in sample}
+    shapes = {text.translate(_DIGITS) for text in sample}
     column.kind, column.numerals = type_of_texts(shapes, _assume_exact), numerals(list(shapes))
     is_clear = column.numerals is not None and column.numerals.is_clear
     column.value = column.sql = f"nullif({column.cell}, '')"
@@ -260,12 +266,12 @@ def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
     shapes = _count_values(connection, columns, lambda each: _shape(each.value))
     days = []
     for column in columns:
-        found = shapes.get(column.index, {})
-        rest = {shape: count for shape, count in found.items() if not is_missing_value(shape)}
+        own_shapes = shapes.get(column.index, {})
+        rest = {shape: count for shape, count in own_shapes.items() if not is_missing_value(shape)}
         column.kind, column.numerals, column.sql = "VARCHAR", None, ""
-        if not found:
+        if not own_shapes:
             continue
-        column.markers = sorted(found.keys() - rest.keys())  # which have no digits
+        column.markers = sorted(own_shapes.keys() - rest.keys())  # which have no digits
         column.value = _without(column.value, column.markers)
         if not rest:
             column.sql = column.value
@@ -294,7 +300,7 @@ def _shape(text: str) -> str:
 
 def _without(text: str, markers: Sequence[str]) -> str:
     """Return SQL for the text, NULL where it is blank or one of the markers."""
-    blank = ", ".join("'" + each.replace("'", "''") + "'" for each in ["", *markers])
+    blank = ", ".join("'" + marker.replace("'", "''") + "'" for marker in ["", *markers])
     return f"CASE WHEN {text} NOT IN ({blank}) THEN {text} END"
 
 
@@ -302,7 +308,7 @@ def _explain_text(column: TextColumn, shapes: dict[str, int]) -> None:
     """Set `doubt` and `others`: why the column is not one of numbers or dates."""
     total = sum(shapes.values())
     others = [shape for shape in sorted(shapes) if not is_written_number(shape)]
-    count = sum(shapes[each] for each in others)
+    count = sum(shapes[shape] for shape in others)
     if all(map(kinds.looks_like_date, shapes)):
         column.doubt = "days that may be read in two ways, or are none"
     elif count == 0 and not all(map(str.isdecimal, shapes)):  # codes like 007 need no word
@@ -318,30 +324,30 @@ def _settle_notation(
 ) -> None:
     """Choose the notation of numbers: their own if it is clear, else the usual one of the file, which
     is settled where other columns leave no doubt."""
-    found = column.numerals
-    assert found is not None  # noqa: S101 - the caller checks it
-    style = found.style or usual
+    reading = column.numerals
+    assert reading is not None  # noqa: S101 - the caller checks it
+    style = reading.style or usual
     if style is None and column.kind != "VARCHAR" and not is_local:
         style = Style.POINT  # as programs write, unless another column says otherwise
     if style is None:
         column.keep_as_text("with a decimal comma they are other numbers than without")
         return
-    if not found.style and not is_settled:
+    if not reading.style and not is_settled:
         column.style = style
     if style is Style.COMMA or column.kind == "VARCHAR":
         column.sql = style.sql(column.value)
-        column.kind = type_of_texts([style.number(text) for text in found.texts], _assume_exact)
+        column.kind = type_of_texts([style.number(text) for text in reading.texts], _assume_exact)
 
 
 def _read_dates(
     connection: Any, columns: Sequence[TextColumn], shapes: dict[int, dict[str, int]]
 ) -> None:
     """Turn dates and months as people write them into ISO form, where all have one reading."""
-    found = _count_values(
+    counted = _count_values(
         connection, columns, lambda each: f"regexp_extract({each.value}, '^[^ T]+')"
     )
     for column in columns:
-        days = list(found.get(column.index, ()))
+        days = list(counted.get(column.index, ()))
         texts = [each for each in shapes[column.index] if not is_missing_value(each)]
         if kinds.are_named(texts):
             _read_parsed(connection, column, kinds.named_date_sql(column.value), texts)
@@ -387,11 +393,14 @@ def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:
         return f"{{'filled': count({column.sql}), 'cast': count({cast}), 'rounded': {rounded}}}"
 
     inexact = []
-    for column, found in list(_aggregate(connection, columns, counts)):
-        filled, lost = found["filled"], found["filled"] - found["cast"]
+    for column, measured in list(_aggregate(connection, columns, counts)):
+        filled, lost = (
+            measured["filled"],
+            measured["filled"] - measured["cast"],
+        )
         if lost:
             column.keep_as_text(f"{lost:,} of {filled:,} values are no {column.kind}")
-        elif _loses_digits(connection, column, found["rounded"] or []):
+        elif _loses_digits(connection, column, measured["rounded"] or []):
             inexact.append(column)
     _make_exact(connection, inexact)
 
@@ -399,8 +408,8 @@ def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:
 def _is_rounded(number: str) -> str:
     """Return SQL that is true where floating point writes a number differently, trailing zeros apart:
     then digits of it may be lost."""
-    kept = f"rtrim(TRY_CAST({number} AS DOUBLE)::VARCHAR, '0')"
-    return f"length({number}) > {ALWAYS_EXACT} AND {kept} <> rtrim({number}, '0')"
+    shortest = f"rtrim(TRY_CAST({number} AS DOUBLE)::VARCHAR, '0')"
+    return f"length({number}) > {ALWAYS_EXACT} AND {shortest} <> rtrim({number}, '0')"
 
 
 def _loses_digits(connection: Any, column: TextColumn, some: Sequence[str]) -> bool:
@@ -437,22 +446,22 @@ def _make_exact(connection: Any, columns: Sequence[TextColumn]) -> None:
 
 
 def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
-    read = [each for each in columns if each.sql]
-    changed = [each for each in read if each.sql != each.value]
+    read = [column for column in columns if column.sql]
+    changed = [column for column in read if column.sql != column.value]
     kinds_of_notes = (
-        ("Read as empty", [each for each in read if each.markers], _describe_markers),
-        ("Read as dates", [each for each in changed if not each.numerals], _describe_change),
-        ("Read as numbers", [each for each in changed if each.numerals], _describe_change),
-        ("Rounded to 15 digits", [each for each in read if each.is_rounded], _describe_name),
-        ("In two notations", [each for each in read if each.style], _describe_readings),
-        ("Kept as text", [each for each in columns if each.doubt], _describe_doubt),
+        ("Read as empty", [column for column in read if column.markers], _describe_markers),
+        ("Read as dates", [column for column in changed if not column.numerals], _describe_change),
+        ("Read as numbers", [column for column in changed if column.numerals], _describe_change),
+        ("Rounded to 15 digits", [column for column in read if column.is_rounded], _describe_name),
+        ("In two notations", [column for column in read if column.style], _describe_readings),
+        ("Kept as text", [column for column in columns if column.doubt], _describe_doubt),
     )
     notes = []
-    for what, found, words in kinds_of_notes:
+    for what, noted, words in kinds_of_notes:
         # Only the columns that the note names need a query for an example.
-        named = [text for each in found[:MAX_NAMED] if (text := words(connection, each))]
+        named = [text for item in noted[:MAX_NAMED] if (text := words(connection, item))]
         if named:
-            more = [each.name for each in found[MAX_NAMED:]]
+            more = [item.name for item in noted[MAX_NAMED:]]
             notes.append(f"{what}: {join_some([*named, *more])}.")
     return [*notes, *missing_value_note(_count_missing_words(connection, columns))]
 
@@ -461,10 +470,10 @@ def _count_missing_words(
     connection: Any, columns: Sequence[TextColumn]
 ) -> dict[str, dict[str, int]]:
     """Count the words for a missing value in each text column, by column name."""
-    words = ", ".join("'" + each.replace("'", "''") + "'" for each in sorted(MISSING_VALUES))
+    words = ", ".join("'" + word.replace("'", "''") + "'" for word in sorted(MISSING_VALUES))
     counts = _aggregate(
         connection,
-        [each for each in columns if not each.sql],
+        [column for column in columns if not column.sql],
         lambda each: f"histogram({each.cell}) FILTER (lower({each.cell}) IN ({words}))",
     )
     return {column.name: count or {} for column, count in counts}
@@ -480,16 +489,16 @@ def _describe_markers(_: Any, column: TextColumn) -> str:
 
 def _describe_change(connection: Any, column: TextColumn) -> str:
     """Return the column name with a value before and after; "" if none was changed."""
-    found = connection.execute(
+    row = connection.execute(
         f"SELECT {column.value}, {column.sql} FROM {TABLE} "
         f"WHERE {column.value} <> {column.sql} LIMIT 1"
     ).fetchone()
-    return f"{column.name} ({found[0]} as {found[1]})" if found else ""
+    return f"{column.name} ({row[0]} as {row[1]})" if row else ""
 
 
 def _describe_readings(connection: Any, column: TextColumn) -> str:
     first, chosen = _first_value(connection, column), column.style
-    other = next(each for each in Style if each is not chosen)
+    other = next(style for style in Style if style is not chosen)
     read = f"{chosen.number(first)} or {other.number(first)}" if chosen else ""
     return f"{column.name} ({first} may be {read}, the first was taken)"
 
@@ -509,7 +518,7 @@ def _describe_doubt(connection: Any, column: TextColumn) -> str:
 
 
 def _first_value(connection: Any, column: TextColumn) -> str:
-    found = connection.execute(
+    row = connection.execute(
         f"SELECT {column.cell} FROM {TABLE} WHERE {column.value} IS NOT NULL LIMIT 1"
     ).fetchone()
-    return str(found[0]) if found else ""
+    return str(row[0]) if row else ""

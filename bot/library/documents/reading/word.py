@@ -43,15 +43,15 @@ def read_word(data: bytes, name: str) -> Document:
         document = docx.Document(io.BytesIO(data))
     except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile, SyntaxError) as error:
         raise Unreadable(f"{name} is damaged: it is not readable as a Word document.") from error
-    found = _Reader(document)
-    body, margins = found.blocks(document.element), found.page_margins()
-    text = clean("\n\n".join([*body, *found.footnotes(), *found.comments(), *margins]))
-    left_out = found.embedded_notes()
+    reader = _Reader(document)
+    body, margins = reader.blocks(document.element), reader.page_margins()
+    text = clean("\n\n".join([*body, *reader.footnotes(), *reader.comments(), *margins]))
+    left_out = reader.embedded_notes()
     if not text.strip():
         why = f", but what is not read: {'; '.join(left_out)}" if left_out else ""
         raise Unreadable(f"{name} holds no text{why}.")
     title = clean(document.core_properties.title or "")
-    return Document(text, title=title, notes=found.notes(), left_out=left_out)
+    return Document(text, title=title, notes=reader.notes(), left_out=left_out)
 
 
 class _Reader:
@@ -67,8 +67,8 @@ class _Reader:
             if next(style.iter(f"{_W}numPr"), None) is not None
         }
         self._changes = Counter(
-            "inserted" if each.tag in {f"{_W}ins", f"{_W}moveTo"} else "deleted"
-            for each in document.element.iter(f"{_W}ins", f"{_W}moveTo", *_DELETED)
+            "inserted" if change.tag in {f"{_W}ins", f"{_W}moveTo"} else "deleted"
+            for change in document.element.iter(f"{_W}ins", f"{_W}moveTo", *_DELETED)
         )
 
     def blocks(self, parent: Any) -> Iterator[str]:
@@ -77,7 +77,7 @@ class _Reader:
             if child.tag == f"{_W}p":
                 yield from filter(None, [self._paragraph(child)])
                 for box in child.iter(f"{_W}txbxContent"):
-                    if not any(each.tag == _FALLBACK for each in box.iterancestors()):
+                    if not any(ancestor.tag == _FALLBACK for ancestor in box.iterancestors()):
                         yield from self.blocks(box)
             elif child.tag == f"{_W}tbl":
                 yield from filter(None, ["\n".join(self._rows(child))])
@@ -109,7 +109,7 @@ class _Reader:
                 "deletions are not."
             )
         marks = self._document.element.iter(f"{_W}numPr", f"{_W}pStyle")
-        if any(each.tag == f"{_W}numPr" or _value(each) in self._numbered for each in marks):
+        if any(mark.tag == f"{_W}numPr" or _value(mark) in self._numbered for mark in marks):
             notes.append(
                 "Numbers that Word itself gives to headings and lists are not in the text."
             )
@@ -126,7 +126,10 @@ class _Reader:
 
     def embedded_notes(self) -> list[str]:
         """Return notes on embedded charts, diagrams and files, which are not read."""
-        kinds = [each.reltype.rpartition("/")[2] for each in self._document.part.rels.values()]
+        kinds = [
+            relationship.reltype.rpartition("/")[2]
+            for relationship in self._document.part.rels.values()
+        ]
         counted = ((kinds.count(kind), what) for kind, what in _NOT_READ.items())
         return [f"{what} inside it are not read: {count:,}" for count, what in counted if count]
 
@@ -135,9 +138,9 @@ class _Reader:
         from docx.oxml import parse_xml
 
         parts = [
-            each.target_part
-            for each in self._document.part.rels.values()
-            if not each.is_external and each.reltype.endswith(f"/{kind}")
+            relationship.target_part
+            for relationship in self._document.part.rels.values()
+            if not relationship.is_external and relationship.reltype.endswith(f"/{kind}")
         ]
         return [
             part.element if hasattr(part, "element") else parse_xml(part.blob) for part in parts
@@ -209,7 +212,7 @@ def _form_field_value(field: Any) -> str:
     """Return the choice in a form field: the list entry, or ☒ or ☐."""
     choices, box = field.find(f"{_W}ddList"), field.find(f"{_W}checkBox")
     if choices is not None:
-        named = [_value(each) for each in choices.iter(f"{_W}listEntry")]
+        named = [_value(entry) for entry in choices.iter(f"{_W}listEntry")]
         at = _value(_child(choices, "result")) or _value(_child(choices, "default")) or "0"
         return named[int(at)] if at.isdecimal() and int(at) < len(named) else ""
     if box is not None:
