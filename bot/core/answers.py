@@ -181,7 +181,7 @@ class ActionItems(Result):
 
 
 class DraftReply(Result):
-    """A reply that the asker may post under their own name. It is not posted by you."""
+    """A reply that the asker may copy, or have posted exactly so. You do not post it."""
 
     text_field = "draft"
 

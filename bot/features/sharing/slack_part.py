@@ -1,12 +1,16 @@
-"""A private answer that its asker shares in its thread."""
+"""A private answer that its asker shares in its thread, and a draft that they post there."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 
 from typing_extensions import override
 
+from bot.core.answers import DraftReply, stored_name
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
 from bot.core.errors import NotPermitted, ToolError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
@@ -19,12 +23,26 @@ from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.attachments import Attachments
 from bot.slack.message.message_writer import MessageWriter, PostFence
 from bot.slack.message.streams import Streams
-from bot.slack.ui.outcome import render_shared
+from bot.slack.ui.buttons import without_actions
+from bot.slack.ui.outcome import render_draft, render_shared
+from bot.slack.ui.parts import Part, Upload
 from bot.store import Lock
 
 
+def is_draft(outcome: Outcome) -> bool:
+    """Return whether the answer is a draft, of which the text alone is posted."""
+    return outcome.response_type == stored_name(DraftReply)
+
+
+def _rendered(outcome: Outcome, request: Request) -> tuple[Sequence[Part], Sequence[Upload]]:
+    if is_draft(outcome):
+        return render_draft(outcome, request), ()
+    rendered = render_shared(outcome, request)
+    return rendered.parts, rendered.uploads
+
+
 class AnswerSharing:
-    """The sharing of private answers in one workspace. Parts already posted are not posted again."""
+    """The sharing of answers and drafts in one workspace. Parts already posted are not posted again."""
 
     def __init__(self, app: SlackApp) -> None:
         self._app = app
@@ -36,7 +54,9 @@ class AnswerSharing:
         if found is None or not found[1].result:
             raise NotPermitted(words.CANNOT_SHARE())
         request, outcome = found
-        is_theirs = request.private and request.user == press.user
+        if is_draft(outcome) and not request.private and request.user != press.user:
+            raise NotPermitted(words.ONLY_ASKER(person=request.user))
+        is_theirs = (request.private or is_draft(outcome)) and request.user == press.user
         in_direct = request.kept_private and press.channel.startswith("D")
         is_here = in_direct or request.channel == press.channel
         if not is_theirs or not is_here or request.team != self._app.identity.team:
@@ -54,11 +74,19 @@ class AnswerSharing:
         async with self._app.stores.sharing(request.id) as lock:
             if lock is None:
                 return False
+            entry = AuditEntry(
+                kind=AuditKind.DECIDED,
+                team=request.team,
+                who=request.user,
+                channel=request.channel,
+                what="posted a draft" if is_draft(outcome) else "shared an answer",
+            )
+            await self._app.record([entry])  # first: never a post without an entry
             await self._post(request, outcome, lock)
             return True
 
     async def _post(self, request: Request, outcome: Outcome, lock: Lock) -> None:
-        rendered = await asyncio.to_thread(render_shared, outcome, request)
+        parts, uploads = await asyncio.to_thread(_rendered, outcome, request)
         writer = MessageWriter(
             request.model_copy(update={"private": False}),
             PostFence(f"{outcome.run_id}:shared", lock.hold),
@@ -66,9 +94,9 @@ class AnswerSharing:
             identity=self._app.identity,
             streams=Streams(self._app.clients, self._app.identity),
         )
-        posted = [await writer.post(number, part) for number, part in enumerate(rendered.parts)]
+        posted = [await writer.post(number, part) for number, part in enumerate(parts)]
         attaching = Attachments(writer, partial(self._artifact, request), writer.post)
-        for number, upload in enumerate(rendered.uploads, len(posted)):
+        for number, upload in enumerate(uploads, len(posted)):
             await attaching.attach_or_say(number, upload, since=posted[0])
 
     async def _artifact(self, request: Request, handle: str) -> bytes:
@@ -78,19 +106,21 @@ class AnswerSharing:
         return data
 
 
-SHARE = "share_answer"
+SHARE, POST = "share_answer", "post_draft"
 _SOON = 3.0  # seconds in which posting an answer is usually complete
 
 
 class SharingPart(SlackPart):
-    """Sharing in one workspace. The private answer is deleted when the shared one is posted."""
+    """Sharing in one workspace. A private answer is deleted when the shared one is posted; the draft in
+    a thread loses its button."""
 
     def __init__(self, app: SlackApp) -> None:
+        self._app = app
         self._sharing = AnswerSharing(app)
 
     @override
     def register(self, app: SlackApp) -> None:
-        app.button(SHARE)(self._pressed)
+        app.button(SHARE, POST)(self._pressed)
 
     async def _pressed(self, press: Press) -> None:
         request, outcome = await self._sharing.shareable(press)
@@ -103,5 +133,19 @@ class SharingPart(SlackPart):
             done = await self._sharing.post(request, outcome)
         if not done:
             return words.SHARING()
-        await press.respond(delete_original=True)
+        if press.is_private or request.private:
+            await press.respond(delete_original=True)
+        else:
+            await self._take_away(press)
         return ""
+
+    async def _take_away(self, press: Press) -> None:
+        """Remove the button from the message with the draft. Safe to repeat."""
+        message = press.body.get("message") or {}
+        if blocks := without_actions(message.get("blocks") or (), POST):
+            await self._app.clients.updates.chat_update(
+                channel=press.channel,
+                ts=press.message,
+                text=message.get("text") or "",
+                blocks=blocks,
+            )

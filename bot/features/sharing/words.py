@@ -9,3 +9,7 @@ SHARING = Text(
     "Posting it in the thread. If it is not there in two minutes, please press the button again."
 )
 SHARE = Text("Post it in the thread")
+POST_DRAFT = Text("Post in thread")
+POST_TITLE = Text("Post this in the thread?")
+POST_TEXT = Text("I post exactly the text in the block, as a message of mine with your name below.")
+ONLY_ASKER = Text("Only <@{person}> can post this draft.")

@@ -85,6 +85,7 @@ def _follow_up(press: Press, team: str) -> Question:
         text=carried.question,
         key=f"follow_up:{team}:{press.channel}:{press.message or carried.thread}:{press.action}",
         private=carried.private,
+        response_type=carried.response_type,
         suggested=True,
     )
 

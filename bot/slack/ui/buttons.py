@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.core.answers import Answer, stored_name
 from bot.core.budgets import OverBudget
 from bot.core.errors import MalformedPayload
 from bot.core.outcome import Outcome
@@ -54,7 +55,7 @@ class AnswerButton:
     """A button that a feature puts under answers. `value_of` returns what it carries under an answer,
     None where it is not there. One that `asks_again` goes when its question is deleted. `row` draws a
     row of its own for the value, instead of a button beside the others. One that `leads` stands before
-    all others."""
+    all others. One that is `sure` asks first, in a dialog with a title and a text."""
 
     text: Text
     action: str
@@ -62,6 +63,7 @@ class AnswerButton:
     asks_again: bool = False
     row: Callable[[str], Block] | None = None
     leads: bool = False
+    sure: tuple[Text, Text] | None = None
 
     @property
     def place(self) -> Literal["first", "beside", "below"]:
@@ -81,7 +83,13 @@ class AnswerButton:
             log.exception("an answer has no button %s", self.action)
             return []
         style = {"style": "primary"} if self.leads else {}
-        return [message_button(self.text(), self.action, value) | style]
+        made = message_button(self.text(), self.action, value) | style
+        if self.sure:
+            title, text = (said() for said in self.sure)
+            made = with_confirmation(
+                made, title, text, yes=self.text(), no=words.CLOSE(), style="primary"
+            )
+        return [made]
 
 
 class FollowUp(BaseModel):
@@ -92,6 +100,7 @@ class FollowUp(BaseModel):
     question: str
     thread: str
     private: bool = False
+    response_type: str = "Answer"
 
 
 class Stops(NamedTuple):
@@ -196,15 +205,20 @@ def _details(details: RunDetails | None) -> list[Block]:
     return [message_button(words.DETAILS(), DETAILS, details.value)] if details else []
 
 
-def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
-    """Return the first three questions as a row of buttons; None without questions.
+def follow_up_buttons(
+    questions: list[str], *, thread: str, private: bool, response_type: str = stored_name(Answer)
+) -> list[Block]:
+    """Return buttons for the first three questions, whose answers are of a response type.
 
     A button never asks more than it shows: a question that is too long for a label is shown in a
     confirmation dialog, or left out.
     """
     elements: list[Block] = []
     for question in [_without_addresses(exact(q)) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
-        carried = FollowUp(question=question, thread=thread, private=private).model_dump_json()
+        follow_up = FollowUp(
+            question=question, thread=thread, private=private, response_type=response_type
+        )
+        carried = follow_up.model_dump_json(exclude_defaults=True)
         if not question or len(question) > _MAX_CONFIRM or len(carried) > _MAX_VALUE:
             continue
         asking = message_button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
@@ -218,7 +232,7 @@ def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Bl
                 style="",
             )
         elements.append(asking)
-    return actions(*elements) if elements else None
+    return elements
 
 
 def raise_buttons(over: OverBudget) -> Block:

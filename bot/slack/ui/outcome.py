@@ -27,7 +27,7 @@ from bot.runs.results.trust import trust_in
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
 from bot.slack.ui.arguments import CHANNEL
-from bot.slack.ui.blocks import Block
+from bot.slack.ui.blocks import Block, actions
 from bot.slack.ui.buttons import (
     AnswerButton,
     answer_buttons,
@@ -35,6 +35,7 @@ from bot.slack.ui.buttons import (
     raise_buttons,
     retry_buttons,
 )
+from bot.slack.ui.drafts import posted_draft
 from bot.slack.ui.links import LinkGate, escape_mrkdwn
 from bot.slack.ui.markdown import safe_text
 from bot.slack.ui.parts import (
@@ -109,7 +110,8 @@ def _rendered(
 ) -> Rendered:
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links), buttons)
-    if request.private:  # the question is not in the thread, and even the asker forgets it
+    # The question is not in the thread, and even the asker forgets it.
+    if request.private and not _is_draft(outcome):
         frame.above.insert(0, context(words.ASKED_ALONE(question=_question(request))))
     frame.above[:0] = _scheduled(request)
     if request.late:
@@ -160,6 +162,15 @@ def _rendered_shared(outcome: Outcome, request: Request) -> Rendered:
     frame.above.insert(0, context(shared, plain))
     foot = frame.below[-1:]
     return _framed(Frame(frame.above, foot, frame.trust), outcome, request, PART_SIZE)
+
+
+def render_draft(outcome: Outcome, request: Request) -> list[Part]:
+    """Return a draft as its asker has it posted: what they were shown, and who had it posted."""
+    outcome = _cleaned(outcome)
+    reply = DraftReply.model_validate(outcome.result)
+    gate = LinkGate(outcome.links, request.mentioned)
+    by = context(words.ASKED_BY(person=request.user))
+    return packed([*posted_draft(reply.draft, gate), by])
 
 
 def _question(request: Request) -> str:
@@ -296,22 +307,34 @@ def _answer_buttons(
     known = outcome.response_type in RESPONSE_TYPES
     # From a direct message, the thread of the question is out of reach.
     questions = [] if request.kept_private else _follow_ups(outcome)
-    follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
-    is_line = _is_plain_line(outcome)
+    is_line, is_draft = _is_plain_line(outcome), _is_draft(outcome)
+    follow_ups = follow_up_buttons(
+        questions,
+        thread=request.thread,
+        private=request.private,
+        response_type=stored_name(DraftReply if is_draft else Answer),
+    )
     placed = defaultdict[str, list[Block]](list)
     for button in of_features:
         placed[button.place] += button.under(outcome, request)
     row = answer_buttons(
         request.id,
         None if is_line else _details(outcome),
-        placed["first"],
+        [*placed["first"], *(follow_ups if is_draft else ())],
         placed["beside"],
-        again=known and not (outcome.changed or is_line),
+        again=known and not (outcome.changed or is_line or is_draft),
     )
-    return [_bare(block) for block in (follow_ups, row, *placed["below"]) if block]
+    above = actions(*follow_ups) if follow_ups and not is_draft else None
+    return [_bare(block) for block in (above, row, *placed["below"]) if block]
+
+
+def _is_draft(outcome: Outcome) -> bool:
+    return outcome.result is not None and outcome.response_type == stored_name(DraftReply)
 
 
 def _follow_ups(outcome: Outcome) -> list[str]:
+    if _is_draft(outcome):
+        return [words.SHORTER(), words.FRIENDLIER()]
     questions = (outcome.result or {}).get("follow_ups")
     is_listed = outcome.response_type in RESPONSE_TYPES and isinstance(questions, list)
     return (

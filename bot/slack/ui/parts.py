@@ -59,12 +59,12 @@ class Part:
     def text(self) -> str:
         """Return the text of the notification, as mrkdwn without any markup."""
         # mrkdwn reads Markdown's code and links differently, so no address may remain a link.
-        plain = unmarked(_FENCE.sub("", self.plain).replace("`", ""))
+        plain = without_formatting(self.plain)
         texts = (LinkGate().mrkdwn(shortened(plain, size)) for size in (TEXT_SIZE, 600))
         return next((text for text in texts if len(text) <= _MAX_TEXT), "") or "…"
 
     @property
-    def text_is_cut(self) -> bool:
+    def text_iscut_text(self) -> bool:
         """Return whether the text alone is incomplete."""
         return self.text.endswith("…")
 
@@ -113,6 +113,11 @@ class _Open:
     def closed(self) -> Part:
         plain = "\n\n".join(piece.plain for piece in self.pieces if piece.plain)
         return Part([piece.block for piece in self.pieces], plain)
+
+
+def without_formatting(markdown: str) -> str:
+    """Remove formatting and marks of code from Markdown."""
+    return unmarked(_FENCE.sub("", markdown).replace("`", ""))
 
 
 def unmarked(markdown: str) -> str:
@@ -191,14 +196,15 @@ def chunks(block: str, size: int) -> list[str]:
     if block.startswith("```"):
         opening, *lines = block.split("\n")
         language = opening.lstrip("`")
-        bodies = _cut("\n".join(lines[:-1]), size - 2 * len(opening) - 20)
+        bodies = cut_text("\n".join(lines[:-1]), size - 2 * len(opening) - 20)
         return [code_fence(body, language) for body in bodies]
     # Rewrite each piece: a split code span would turn into text, and its addresses into links.
     gate = LinkGate(linked(block))
-    return [safe_markdown(chunk, gate) for chunk in _cut(block, size)]
+    return [safe_markdown(chunk, gate) for chunk in cut_text(block, size)]
 
 
-def _cut(text: str, size: int) -> list[str]:
+def cut_text(text: str, size: int) -> list[str]:
+    """Split a text into pieces of at most `size` characters, between lines or words if possible."""
     chunks = []
     while len(text) > size:
         at = max(text.rfind("\n", size // 2, size), 0) or max(text.rfind(" ", size // 2, size), 0)

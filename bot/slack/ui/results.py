@@ -21,15 +21,13 @@ from bot.core.outcome import Outcome
 from bot.runs.results.result_markdown import PlacedSource, placed
 from bot.slack.ui import words
 from bot.slack.ui.charts import chart_pieces
+from bot.slack.ui.drafts import draft_block
 from bot.slack.ui.links import LinkGate
-from bot.slack.ui.markdown import code_fence, code_span, safe_blocks, safe_markdown, safe_text
+from bot.slack.ui.markdown import code_fence, code_span, safe_markdown, safe_text
 from bot.slack.ui.parts import (
-    BLOCK_SIZE,
     Piece,
     RenderedResult,
     Upload,
-    chunks,
-    context,
     joined,
     markdown_pieces,
     written,
@@ -184,32 +182,13 @@ def _table(items: list[ActionItem], locale: str) -> Table:
 def draft_pieces(
     reply: DraftReply, outcome: Outcome, gate: LinkGate, _locale: str
 ) -> RenderedResult:
-    """Return the draft and what supports it, with a note that nothing was posted."""
-    quoted = _quoted(reply.draft, gate)
+    """Return the draft in a block to copy, then what to check in it and what it rests on."""
     pieces = [
-        *([context(words.DRAFT())] if quoted else []),
-        *(quoted or opening("", gate, otherwise=words.NO_TEXT())),
-        *titled(words.ASSUMPTIONS(), points(reply.assumptions, gate)),
-        *titled(words.GAPS(), points(reply.gaps, gate)),
+        *(draft_block(reply.draft, gate) or opening("", gate, otherwise=words.NO_TEXT())),
+        *titled(words.ASSUMPTIONS(), points([*reply.assumptions, *reply.gaps], gate)),
         *titled(words.SOURCES(), sources(reply.sources, outcome, gate)),
     ]
-    tone = " ".join(reply.tone.split())
-    if tone:
-        pieces.append(context(gate.mrkdwn(words.TONE(tone=tone))))
     return pieces, []
-
-
-def _quoted(markdown: str, gate: LinkGate) -> list[Piece]:
-    """Return the text as a quotation. Long blocks are split first, so that each piece has its marks."""
-    blocks = [
-        chunk for block in safe_blocks(markdown, gate) for chunk in chunks(block, _MAX_UNQUOTED)
-    ]
-    quoted = ["\n".join(f"> {line}".rstrip() for line in each.split("\n")) for each in blocks]
-    return joined(quoted, between="\n>\n")
-
-
-_MAX_UNQUOTED = BLOCK_SIZE // 3
-"""Characters per piece: with the marks added, even a text of line feeds alone fits into a block."""
 
 
 FILE = "result.json"

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
 from bot.core.answers import Table
-from bot.dev.model import Script, finish, held
+from bot.dev.model import Reply, ResponsesServer, Script, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features.sharing import words
-from bot.features.sharing.slack_part import SHARE, AnswerSharing
+from bot.features.sharing.slack_part import POST, SHARE, AnswerSharing
 from bot.features.shortcuts.forms import ASK_ABOUT
-from bot.slack.ui.buttons import RETRY, STOP
+from bot.features.shortcuts.tasks import DRAFT
+from bot.slack.ui.buttons import FOLLOW_UP, RETRY, STOP
 from bot.store import open_stores
+from tests.faults.processes import environment, started
+from tests.security.judge import links
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
@@ -71,9 +75,9 @@ async def test_who_asks_alone_sees_a_line_in_the_channel_and_can_stop_it(redis_u
         assert "Stopped" in str(stopped["blocks"])
 
 
-def button_of(answered: dict[str, Any]) -> dict[str, Any]:
+def button_of(answered: dict[str, Any], action: str = SHARE) -> dict[str, Any]:
     elements = [each for block in answered["blocks"] for each in block.get("elements", ())]
-    found: dict[str, Any] = next(each for each in elements if each.get("action_id") == SHARE)
+    found: dict[str, Any] = next(each for each in elements if each.get("action_id") == action)
     return found
 
 
@@ -175,6 +179,107 @@ async def test_a_private_failure_is_retried_once_from_its_button(redis_url: str)
         await bot.ws.until(lambda: len(shown()) == 2 and RETRY not in str(shown()))
         assert "quota is used up" in shown()[0]
         assert "Of umbrellas." in shown()[1]
+
+
+REPLY = "Hi **Ada**,\n\n- yes, with @Ben\n- as in https://x.example/a"
+SHOWN = "Hi Ada,\n\n• yes, with @Ben\n• as in x.example/a"
+
+
+def reply(draft: str = REPLY) -> Reply:
+    """What a model drafts."""
+    empty = {"tone": "", "assumptions": [], "sources": [], "gaps": []}
+    return finish({"draft": draft, **empty})
+
+
+async def drafted(bot: Deployment, where: str) -> tuple[str, dict[str, Any]]:
+    """Ben has a reply to Ada's message drafted: its ts, and the message with the draft."""
+    said = await bot.ws.say(ADA, SALES, "Can we launch on Monday?")
+    await bot.ws.shortcut(BEN, DRAFT.callback, channel=SALES, ts=said["ts"])
+    [modal] = await bot.ws.until(lambda: bot.ws.views(BEN))
+    assert await bot.ws.submit(BEN, modal["id"], {"where": {"where": where}}) == {}
+    if where == "me":
+        [draft] = await bot.ws.until(lambda: private(bot, BEN, said["ts"]))
+    else:
+        [draft] = await bot.answered(SALES, said["ts"])
+    return said["ts"], draft
+
+
+def posted_drafts(bot: Deployment, ts: str) -> list[dict[str, Any]]:
+    """The drafts that the bot has posted in a thread."""
+    return [m for m in bot.own(SALES, ts) if "Asked for by" in str(m["blocks"][-1])]
+
+
+def said_in(block: dict[str, Any]) -> str:
+    [part] = block["elements"]
+    return "".join(element.get("text") or element["url"] for element in part["elements"])
+
+
+@pytest.mark.parametrize("where", ["me", "thread"])
+async def test_a_draft_is_posted_exactly_as_it_was_shown(redis_url: str, where: str) -> None:
+    """K13: once and for its asker, whose name is below it. No address of the model is a link, and nobody
+    is mentioned whom the asker did not mention; Slack's dialog says what the press does."""
+    async with deployed(lambda _: reply(), redis_url) as bot:
+        ts, draft = await drafted(bot, where)
+        assert said_in(draft["blocks"][0]) == SHOWN
+        button = button_of(draft, POST)
+        assert "message of mine with your name below" in button["confirm"]["text"]["text"]
+        others = press(bot, ADA, SALES, draft["ts"], button)
+        await sent(bot, others)
+        refusals = (words.CANNOT_SHARE(), words.ONLY_ASKER(person=BEN))
+        await bot.ws.until(lambda: any(e.get("text") in refusals for e in bot.sent()))
+        assert posted_drafts(bot, ts) == []
+        await asyncio.gather(*[bot.ws.click(BEN, SALES, draft["ts"], POST) for _ in range(2)])
+        [message] = await bot.ws.until(lambda: posted_drafts(bot, ts))
+        assert said_in(message["blocks"][0]) == SHOWN
+        assert message["blocks"][0]["elements"][0]["type"] == "rich_text_section"
+        assert f"<@{BEN}>" in str(message["blocks"][-1])
+        assert links([message]) == set()
+
+        def is_over() -> bool:
+            left = private(bot, BEN, ts) if where == "me" else bot.own(SALES, ts)[:-1]
+            return POST not in str(left) and (where == "thread" or left == [])
+
+        await bot.ws.until(is_over)
+        assert len(posted_drafts(bot, ts)) == 1
+
+
+async def test_a_draft_is_made_shorter_as_a_draft(redis_url: str) -> None:
+    """K13: by a button, in the same place; what has a gap to fill in is not posted as it is."""
+    drafts = iter([reply(), reply("On [day], yes.")])
+    async with deployed(lambda _: next(drafts), redis_url) as bot:
+        ts, draft = await drafted(bot, "thread")
+        await bot.ws.click(BEN, SALES, draft["ts"], f"{FOLLOW_UP}_0")
+        [_, shorter] = await bot.answered(SALES, ts, 2)
+        assert said_in(shorter["blocks"][0]) == "On [day], yes."
+        assert POST not in str(shorter)
+        assert "Shorter" in str(bot.api.requests[-1].body["input"])
+
+
+@pytest.mark.timeout(180)
+async def test_a_draft_is_posted_once_though_its_process_is_killed(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """K13: after the post, before anybody knows of it: who presses again posts nothing more."""
+    orders = tmp_path / "orders"
+    orders.mkdir()
+    async with Workspace.open() as ws, ResponsesServer.open(brain=lambda _: reply()) as api:
+        bot, more = Deployment(ws, api), {"bot_failpoints": str(orders), "redis_url": redis_url}
+        settings = environment(ws, api, tmp_path, **more)
+        async with started("serve", settings, tmp_path / "log") as process:
+            ts, draft = await drafted(bot, "thread")
+            (orders / "message-posted").write_text("kill", "utf-8")
+            with suppress(Exception):  # nobody acknowledges it
+                await bot.ws.click(BEN, SALES, draft["ts"], POST)
+            await process.wait()
+        assert len(posted_drafts(bot, ts)) == 1
+        async with (
+            started("serve", settings, tmp_path / "log"),
+            Redis.from_url(redis_url) as redis,
+        ):
+            await redis.delete(*await redis.keys("bot:v1:sharing:*"))  # which runs out by itself
+            await bot.ws.click(BEN, SALES, draft["ts"], POST)
+            await bot.ws.until(lambda: POST not in str(bot.own(SALES, ts)), 60)
+            assert len(posted_drafts(bot, ts)) == 1
 
 
 async def process(

@@ -127,21 +127,34 @@ def test_more_action_items_than_a_table_takes_are_attached():
     assert upload.data.decode().count("task ") == 150
 
 
-def test_a_draft_stands_in_a_quotation_and_says_that_it_was_not_posted():
+def test_a_draft_stands_alone_in_a_block_to_copy():
+    """K13: as it is typed in Slack, then what to check, and no more."""
     rendered = drawn(DRAFT)
     first, *rest = rendered.parts[0].blocks
-    assert first["elements"][0]["text"] == words.DRAFT()
-    assert rest[0]["text"] == "> Hi Ben,\n>\n> - yes\n> - no\n>\n> ```\n> x = 1\n> ```"
-    assert f"**{words.ASSUMPTIONS()}**\n\n- You agree with Monday." in texts(rendered)
-    assert "Tone: friendly @\u2060here" in shown_text(rendered)
+    assert preformatted(first) == "Hi Ben,\n\n• yes\n• no\n\nx = 1"
+    assert [block["type"] for block in rest] == ["markdown", "actions", "context"]
+    points = "- You agree with Monday.\n- The price is not known."
+    assert rest[0]["text"] == f"**{words.ASSUMPTIONS()}**\n\n{points}"
+    assert "friendly" not in shown_text(rendered)
+    assert [each["text"]["text"] for each in rest[1]["elements"]] == [
+        "Shorter",
+        "Friendlier",
+        "Details",
+    ]
 
 
-def test_every_line_of_a_long_draft_is_quoted():
+def test_a_long_draft_is_whole():
     long = DRAFT.model_copy(update={"draft": "word " * 3_000 + "\n\n" + "line\n" * 900})
-    quoted = [text for text in texts(drawn(long)) if "word" in text or "line" in text]
-    assert len(quoted) > 2
-    assert all(line.startswith(">") for text in quoted for line in text.split("\n"))
-    assert "".join(quoted).count("word") == 3_000
+    blocks = [block for part in drawn(long).parts for block in part.blocks]
+    texts = [preformatted(block) for block in blocks if block["type"] == "rich_text"]
+    assert len(texts) > 2
+    assert "".join(texts).count("word") == 3_000
+
+
+def preformatted(block: Any) -> str:
+    [part] = block["elements"]
+    assert part["type"] == "rich_text_preformatted"
+    return "".join(element["text"] for element in part["elements"])
 
 
 def test_data_is_shown_as_json_and_carries_no_buttons_of_its_own():
