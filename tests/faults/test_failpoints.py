@@ -52,7 +52,7 @@ COURTESIES = {
     "slack/message/message_writer.py:MessageWriter._direct_channel": "opening twice is opening once",
     "slack/intake/schedules.py:WorkspaceSchedules.stop": "opening twice is opening once",
     "slack/intake/schedules.py:WorkspaceSchedules.tell_it_rests": "opening twice is opening once",
-    "features/schedules/feature.py:_own_schedules": "opening twice is opening once",
+    "features/schedules/feature.py:_own_schedules.direct_channel": "opening twice is opening once",
     "slack/intake/schedules.py:WorkspaceSchedules._say": "a line to people, and lost without harm",
     "slack/intake/questions.py:QuestionIntake.direct_channel": "opening twice is opening once",
     "slack/providers/conversation.py:SlackConversation._share_target": "opening twice is opening once",

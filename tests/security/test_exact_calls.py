@@ -166,9 +166,7 @@ async def test_s13_nothing_active_is_shared(name: str) -> None:
 def test_s14_what_a_follow_up_asks_is_shown() -> None:
     """S14: on the button, or before it acts; else there is none."""
     asks = ["Short?", "And " + "more " * 30 + "?", "x" * 400]
-    block = follow_up_buttons(asks, thread="1.0", private=False)
-    assert block is not None
-    first, second = block["elements"]
+    first, second = follow_up_buttons(asks, thread="1.0", private=False)
     assert first["text"]["text"] == json.loads(first["value"])["question"] == "Short?"
     assert second["confirm"]["text"]["text"] == json.loads(second["value"])["question"]
 

@@ -10,6 +10,8 @@ SHARING = Text(
 )
 SHARE = Text("Post it in the thread")
 POST_DRAFT = Text("Post in thread")
-POST_TITLE = Text("Post this in the thread?")
-POST_TEXT = Text("I post exactly the text in the block, as a message of mine with your name below.")
+POST_TITLE = Text("Post this?")
+POST_TEXT = Text(
+    "I post exactly the text in the block in the thread, as a message of mine with your name below."
+)
 ONLY_ASKER = Text("Only <@{person}> can post this draft.")

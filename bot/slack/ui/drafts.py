@@ -47,8 +47,9 @@ def _elements(text: str, gate: LinkGate) -> Iterator[Block]:
                 yield {"type": "user", "user_id": piece.id}
             case Mention():
                 yield {"type": "channel", "channel_id": piece.id}
-            case _ if shown := _text(piece):
-                yield text_element(shown)
+            case _:
+                if shown := _text(piece):
+                    yield text_element(shown)
 
 
 def _plain(markdown: str) -> str:

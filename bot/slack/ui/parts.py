@@ -64,7 +64,7 @@ class Part:
         return next((text for text in texts if len(text) <= _MAX_TEXT), "") or "…"
 
     @property
-    def text_iscut_text(self) -> bool:
+    def text_is_cut(self) -> bool:
         """Return whether the text alone is incomplete."""
         return self.text.endswith("…")
 
