@@ -1,4 +1,6 @@
-"""A tool for charts of tables: as data, which Slack draws itself, and as a PNG elsewhere."""
+"""A tool for charts of tables: as data, which Slack draws itself where it can, and as a PNG."""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own
 
 from __future__ import annotations
 
@@ -9,11 +11,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.library.documents.drawing import BOX
 from bot.toolkit import (
     CHART_TYPE,
     Artifact,
     Artifacts,
     Chart,
+    Column,
     Exports,
     Provided,
     Reads,
@@ -26,10 +30,11 @@ from bot.toolkit import (
     cell_text,
     tool,
 )
-from bot.toolkit.provided.tables import columns_line
+from bot.toolkit.provided.tables import columns_line, quoted_name
 
 _MAX_LABELS = 50
 _MAX_SERIES = 12
+_MAX_POINTS = 2_000
 _MAX_SEGMENTS = 12
 _MAX_LABEL = 60
 _LARGEST = 1e18
@@ -45,7 +50,7 @@ _PERIODS = (
 
 @tool(
     group="data",
-    summary="Bar, line, area or pie chart of a table",
+    summary="Chart of a table: bar, line, pie, scatter, histogram, box, heatmap",
     safety=Reads(evidence=False),
     timeout=90.0,
     title="Draw {kind} chart: {title}",
@@ -55,14 +60,21 @@ async def make_chart(
         str, Field(description="Handle tbl_… of the table to draw, one row a label.")
     ],
     kind: Annotated[
-        Literal["bar", "line", "area", "pie"],
-        Field(description="bar to compare, line or area over time, pie for shares of a whole."),
+        Literal["bar", "stacked", "line", "area", "pie", "scatter", "histogram", "box", "heatmap"],
+        Field(
+            description="bar to compare, stacked for parts, line or area over time, pie for shares; "
+            "scatter of rows with a fitted line; histogram or box of a column; heatmap of a matrix."
+        ),
     ],
     title: Annotated[
         str, Field(min_length=1, max_length=50, description="What it shows, with the unit.")
     ],
     label_column: Annotated[
-        str, Field(description="Column of the labels; each value once, or once in each series.")
+        str,
+        Field(
+            description="Column of the labels; each value once, or once in each series. scatter: the "
+            "numbers across; box: the groups; histogram: the column of numbers."
+        ),
     ],
     value_columns: Annotated[
         list[str],
@@ -85,12 +97,22 @@ async def make_chart(
         ),
     ] = None,
 ) -> ToolResult:
-    """Draw a chart of a table of at most 50 rows (a pie: 12). Aggregate and sort with query_table
-    first: rows are drawn in their order, a line over dates in theirs. To show the chart, put its handle chart_… into the
-    answer's charts."""
+    """Draw a chart of a table of at most 50 rows (a pie: 12; a scatter: 2,000; histogram and box: any).
+    Aggregate and sort with query_table first: rows are drawn in their order, a line over dates in theirs.
+    To show the chart, put its handle chart_… into the answer's charts."""
     table = await artifacts.find(handle)
-    chart_rows = await _drawn_rows(tables, handle, limit, spread=series_column is not None)
-    chart = _chart(chart_rows, kind, title, label_column, value_columns, series_column)
+    if kind == "histogram" or kind == "box":
+        value = label_column if kind == "histogram" else value_columns[0]
+        await tables.find(handle, value, label_column)
+        make = _histogram if kind == "histogram" else _boxes
+        chart_rows = await make(tables, handle, value, label_column)
+        label_column, value_columns = chart_rows.names[0], chart_rows.names[1:]
+        series_column = None
+    else:
+        most = _MAX_POINTS if kind == "scatter" else None
+        chart_rows = await _drawn_rows(tables, handle, limit, most, spread=bool(series_column))
+    drawn_as = "bar" if kind == "histogram" else kind
+    chart = _chart(chart_rows, drawn_as, title, label_column, value_columns, series_column)
     source = table.source_title or table.name
     left_out = [*table.left_out, *_undrawn(chart_rows, source, value_columns)]
     picture = await exports.chart(chart)
@@ -113,12 +135,14 @@ async def make_chart(
     return ToolResult("\n".join(lines), (made_of,), (saved.handle, image.handle))
 
 
-async def _drawn_rows(tables: Tables, handle: str, limit: int | None, *, spread: bool) -> Rows:
+async def _drawn_rows(
+    tables: Tables, handle: str, limit: int | None, most: int | None, *, spread: bool
+) -> Rows:
     """Return all rows or the first `limit`. Raises ToolError for more rows than a chart can have.
 
     The limit is higher when the rows are spread over several series.
     """
-    most = _MAX_LABELS * _MAX_SERIES if spread else _MAX_LABELS
+    most = most or (_MAX_LABELS * _MAX_SERIES if spread else _MAX_LABELS)
     read = await tables.rows(handle, limit=limit or most)
     if limit is None and read.total > most:
         raise ToolError(
@@ -126,6 +150,53 @@ async def _drawn_rows(tables: Tables, handle: str, limit: int | None, *, spread:
             "query_table (by month, by group, the largest ones), or give limit to draw the first."
         )
     return read
+
+
+async def _histogram(tables: Tables, handle: str, value: str, _: str) -> Rows:
+    """Return the number of values in each of about as many ranges as Sturges's rule says."""
+    column = f"TRY_CAST({quoted_name(value)} AS DOUBLE)"
+    source = f"FROM {quoted_name(handle)} WHERE isfinite({column})"
+    [(count, low, high)] = await tables.select(
+        f"SELECT count(*), min({column}), max({column}) {source}", [handle]
+    )
+    if not count:
+        raise ToolError(f"Column {value} has no numbers.")
+    width = _round_width((high - low) / min(30, math.ceil(math.log2(count)) + 1))
+    first = math.floor(low / width)
+    counted = dict(
+        await tables.select(
+            f"SELECT floor({column} / {width})::BIGINT, count(*) {source} GROUP BY 1", [handle]
+        )
+    )
+    places = range(first, math.floor(high / width) + 1)
+    rows = [(f"{at * width:.6g} – {(at + 1) * width:.6g}", counted.get(at, 0)) for at in places]
+    return Rows(
+        (Column(name=value, type="VARCHAR"), Column(name="count", type="BIGINT")), rows, len(rows)
+    )
+
+
+def _round_width(width: float) -> float:
+    """Return the least of 1, 2, 2.5 and 5 times a power of ten that is no less than a width."""
+    if width <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(times * power for times in (1, 2, 2.5, 5, 10) if times * power >= width * 0.999)
+
+
+async def _boxes(tables: Tables, handle: str, value: str, label: str) -> Rows:
+    """Return the five numbers of a box plot for each group."""
+    column = f"TRY_CAST({quoted_name(value)} AS DOUBLE)"
+    rows = await tables.select(
+        f"SELECT {quoted_name(label)}::VARCHAR, min({column}), quantile_cont({column}, 0.25), "
+        f"median({column}), quantile_cont({column}, 0.75), max({column}) "
+        f"FROM {quoted_name(handle)} WHERE isfinite({column}) GROUP BY 1 ORDER BY 1 "
+        f"LIMIT {_MAX_LABELS + 1}",
+        [handle],
+    )
+    if not 0 < len(rows) <= _MAX_LABELS:
+        raise ToolError(f"A chart has 1 to {_MAX_LABELS} boxes; {label} has {len(rows):,} groups.")
+    numbers = (Column(name=name, type="DOUBLE") for name in BOX)
+    return Rows((Column(name=label, type="VARCHAR"), *numbers), rows, len(rows))
 
 
 def _undrawn(found: Rows, name: str, columns: list[str]) -> list[str]:
@@ -171,7 +242,7 @@ async def _save(
 
 def _chart(
     found: Rows,
-    kind: Literal["bar", "line", "area", "pie"],
+    kind: Literal["bar", "stacked", "line", "area", "pie", "scatter", "box", "heatmap"],
     title: str,
     label: str,
     values: list[str],
@@ -179,7 +250,9 @@ def _chart(
 ) -> Chart:
     if not found.rows:
         raise ToolError("The table has no rows; there is nothing to draw.")
-    if by is None:
+    if kind == "scatter":
+        labels, series = _points(found, label, values, by)
+    elif by is None:
         labels, series = _columns(found, label, values)
     else:
         labels, series = _spread(found, label, by, values)
@@ -247,6 +320,24 @@ def _columns(found: Rows, label: str, values: list[str]) -> tuple[list[str], lis
             "as series_column."
         )
     return labels, [Series(name=name, values=_numbers(found, name)) for name in values]
+
+
+def _points(
+    found: Rows, label: str, values: list[str], by: str | None
+) -> tuple[list[str], list[Series]]:
+    """Return a number across for each row, and its values up: a series for each column, or for each
+    value of the column `by`."""
+    across = _numbers(found, label)
+    rows = [at for at, number in enumerate(across) if number is not None]
+    labels = [repr(across[at]) for at in rows]
+    if by is None:
+        columns = [(name, _numbers(found, name)) for name in values]
+        return labels, [Series(name=n, values=[up[at] for at in rows]) for n, up in columns]
+    up, names = _numbers(found, values[0]), [_label(row[_index(found, by)]) for row in found.rows]
+    return labels, [
+        Series(name=name, values=[up[at] if names[at] == name else None for at in rows])
+        for name in dict.fromkeys(names)
+    ]
 
 
 def _spread(found: Rows, label: str, by: str, values: list[str]) -> tuple[list[str], list[Series]]:

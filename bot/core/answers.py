@@ -240,7 +240,7 @@ class Chart(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     title: str
-    kind: Literal["bar", "line", "area", "pie", "image"]
+    kind: Literal["bar", "stacked", "line", "area", "pie", "scatter", "box", "heatmap", "image"]
     labels: list[str]
     series: list[Series]
     x_title: str = ""

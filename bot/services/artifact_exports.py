@@ -55,6 +55,7 @@ class ArtifactExports:
             chart.labels,
             [drawing.Series(series.name, series.values) for series in chart.series],
             chart.y_title,
+            chart.x_title,
         )
         png = await asyncio.to_thread(drawing.png, drawn, lambda text: rewritten(text, locale))
         return ChartImage(png, tuple(await asyncio.to_thread(drawing.missing_characters, drawn)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import statistics
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ _COLOURS = (
 _TEXT_COLOUR = "#1f2328"
 _GRID_COLOUR = "#d8dce2"
 _MARGIN = 0.15  # inches
+_MOST_NUMBERED = 120  # cells of a heatmap with their number
 _BOX = "□"
 
 Localize = Callable[[str], str]
@@ -48,15 +50,23 @@ class Series:
     values: Sequence[float | None]
 
 
+BOX = ("minimum", "lower quartile", "median", "upper quartile", "maximum")
+"""The series of a box plot, in this order: a box for each label."""
+
+Kind = Literal["bar", "stacked", "line", "area", "pie", "scatter", "box", "heatmap"]
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What a chart shows; a pie shows the first series."""
+    """What a chart shows; a pie shows the first series. The labels of a scatter plot are numbers, those
+    of the horizontal axis."""
 
-    kind: Literal["bar", "line", "area", "pie"]
+    kind: Kind
     title: str
     labels: Sequence[str]
     series: Sequence[Series]
     y_title: str = ""
+    x_title: str = ""
 
 
 def png(chart: Chart, localize: Localize = str) -> bytes:
@@ -72,10 +82,15 @@ def png(chart: Chart, localize: Localize = str) -> bytes:
     figure = Figure(figsize=(8, _height(chart)), dpi=150, layout=layout, facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    if chart.kind == "pie":
-        _draw_pie(axes, chart, localize)
-    else:
-        _draw_series(figure, axes, chart, localize)
+    match chart.kind:
+        case "pie":
+            _draw_pie(axes, chart, localize)
+        case "scatter":
+            _draw_points(figure, axes, chart, localize)
+        case "heatmap":
+            _draw_heatmap(figure, axes, chart, localize)
+        case _:
+            _draw_series(figure, axes, chart, localize)
     axes.set_title(chart.title, loc="left", fontsize=14, fontweight="bold", pad=14)
     if missing:
         figure.supxlabel(
@@ -101,9 +116,11 @@ def _is_horizontal(chart: Chart) -> bool:
 def _draw_series(figure: Figure, axes: Axes, chart: Chart, localize: Localize) -> None:
     positions = range(len(chart.labels))
     is_horizontal = _is_horizontal(chart)
-    for number, series in enumerate(chart.series):
-        values = [math.nan if value is None else value for value in series.values]
-        _draw_one_series(axes, chart, number, values)
+    if chart.kind == "box":
+        _draw_boxes(axes, chart)
+    else:
+        for number, series in enumerate(chart.series):
+            _draw_one_series(axes, chart, number, _floats(series))
     grid: Literal["x", "y"] = "x" if is_horizontal else "y"
     axes.grid(axis=grid, color=_GRID_COLOUR, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -121,7 +138,7 @@ def _draw_series(figure: Figure, axes: Axes, chart: Chart, localize: Localize) -
         for text in axes.get_xticklabels():
             text.set(rotation=45, ha="right", rotation_mode="anchor")
     axes.set(**{f"{grid}label": chart.y_title})
-    if len(chart.series) > 1:
+    if len(chart.series) > 1 and chart.kind != "box":
         columns = min(4, len(chart.series))  # below the axes, where no line crosses the names
         figure.legend(frameon=False, fontsize=9, ncols=columns, loc="outside lower left")
 
@@ -138,10 +155,83 @@ def _draw_one_series(axes: Axes, chart: Chart, number: int, values: Sequence[flo
         else:
             axes.bar(offsets, values, width=width * 0.94, color=colour, label=name)
         return
+    if chart.kind == "stacked":
+        below = [sum(max(0, value or 0) for value in at) for at in _below(chart, number)]
+        axes.bar(positions, values, bottom=below, width=0.7, color=colour, label=name)
+        return
     mark = "o" if len(values) <= 31 else None
     axes.plot(positions, values, color=colour, linewidth=2, marker=mark, markersize=4, label=name)
     if chart.kind == "area":
         axes.fill_between(positions, values, color=colour, alpha=0.25, linewidth=0)
+
+
+def _floats(series: Series) -> list[float]:
+    return [math.nan if value is None else value for value in series.values]
+
+
+def _below(chart: Chart, number: int) -> Sequence[Sequence[float | None]]:
+    """Return for each label the values of the series below one of a stack."""
+    return [
+        [series.values[at] for series in chart.series[:number]] for at in range(len(chart.labels))
+    ]
+
+
+def _draw_boxes(axes: Axes, chart: Chart) -> None:
+    boxes = [
+        {"whislo": low, "q1": q1, "med": middle, "q3": q3, "whishi": high, "fliers": []}
+        for low, q1, middle, q3, high in zip(*map(_floats, chart.series), strict=True)
+    ]
+    axes.bxp(
+        boxes,
+        positions=list(range(len(boxes))),
+        widths=0.5,
+        patch_artist=True,
+        boxprops={"facecolor": _COLOURS[0], "alpha": 0.35, "edgecolor": _COLOURS[0]},
+        medianprops={"color": _COLOURS[1], "linewidth": 2},
+    )
+
+
+def _draw_points(figure: Figure, axes: Axes, chart: Chart, localize: Localize) -> None:
+    """Draw a point for each row, and for each series the straight line with the least squares."""
+    across = [float(label) for label in chart.labels]
+    for number, series in enumerate(chart.series):
+        colour, values = _COLOURS[number], _floats(series)
+        axes.scatter(across, values, s=14, alpha=0.7, color=colour, label=series.name, linewidths=0)
+        points = [(x, y) for x, y in zip(across, values, strict=True) if not math.isnan(y)]
+        if len({x for x, _ in points}) > 1:
+            slope, start = statistics.linear_regression(*zip(*points, strict=True))
+            ends = [min(x for x, _ in points), max(x for x, _ in points)]
+            axes.plot(ends, [start + slope * x for x in ends], color=colour, linewidth=1.5)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: _number(value, localize))
+    axes.grid(color=_GRID_COLOUR, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(length=0, colors=_TEXT_COLOUR, labelsize=9)
+    axes.set(xlabel=chart.x_title, ylabel=chart.y_title)
+    if len(chart.series) > 1:
+        figure.legend(frameon=False, fontsize=9, ncols=4, loc="outside lower left")
+
+
+def _draw_heatmap(figure: Figure, axes: Axes, chart: Chart, localize: Localize) -> None:
+    rows = [_floats(series) for series in chart.series]
+    image = axes.imshow(rows, aspect="auto", cmap="Blues")
+    axes.set_xticks(range(len(chart.labels)), chart.labels)
+    axes.set_yticks(range(len(rows)), [series.name for series in chart.series])
+    axes.tick_params(length=0, colors=_TEXT_COLOUR, labelsize=9)
+    if sum(map(len, chart.labels)) > _WIDE_LABELS // 2:
+        axes.tick_params("x", rotation=45)
+    if len(rows) * len(chart.labels) <= _MOST_NUMBERED:
+        low, high = image.get_clim()
+        middle = ((low or 0.0) + (high or 0.0)) / 2
+        for y, row in enumerate(rows):
+            for x, value in enumerate(row):
+                if not math.isnan(value):
+                    colour = "white" if value > middle else _TEXT_COLOUR
+                    cell = _number(value, localize)
+                    axes.text(x, y, cell, ha="center", va="center", fontsize=8, color=colour)
+    bar = figure.colorbar(image, ax=axes)
+    bar.ax.yaxis.set_major_formatter(lambda value, _: _number(value, localize))
 
 
 def _step(labels: Sequence[str]) -> int:
@@ -193,7 +283,7 @@ def missing_characters(chart: Chart) -> list[str]:
 
 def _fonts_and_missing(chart: Chart) -> tuple[list[Path], list[str]]:
     names = [series.name for series in chart.series]
-    words = "".join([chart.title, chart.y_title, *chart.labels, *names])
+    words = "".join([chart.title, chart.y_title, chart.x_title, *chart.labels, *names])
     return glyphs.fonts_for(words, bitmaps=False)
 
 
@@ -206,4 +296,5 @@ def _with_boxes(chart: Chart, missing: Sequence[str]) -> Chart:
         [label.translate(boxes) for label in chart.labels],
         [Series(series.name.translate(boxes), series.values) for series in chart.series],
         chart.y_title.translate(boxes),
+        chart.x_title.translate(boxes),
     )

@@ -17,6 +17,7 @@ from bot.slack.ui.parts import Piece, Upload, written
 from bot.slack.ui.tables import as_csv, file_name, table_pieces
 from bot.text.locales import figures, rewritten
 
+_NATIVE = ("bar", "line", "area", "pie")
 _MAX_TITLE = 50
 _MAX_LABEL = 20
 _MAX_SERIES = 6
@@ -45,6 +46,8 @@ def chart_pieces(
 
 def native_chart(chart: Chart) -> Block | None:
     """Return the block for a chart; None if Slack has no such chart."""
+    if chart.kind not in _NATIVE:
+        return None
     labels = [shortened(label, _MAX_LABEL) for label in chart.labels]
     names = [shortened(series.name, _MAX_LABEL) for series in chart.series]
     if not (_are_names(labels) and _is_complete(chart)):

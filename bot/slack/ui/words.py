@@ -208,7 +208,16 @@ CHART_MISSING = Text("A chart is missing here: it is no longer stored.")
 CHART_AS_IMAGE = Text("Chart “{title}”: see the attached image.")
 CHART_AS_TABLE = Text("Chart “{title}” in numbers:")
 CHART_ALT = Text("{kind} chart “{title}”.")
-CHART_KINDS = {"bar": Text("Bar"), "line": Text("Line"), "area": Text("Area"), "pie": Text("Pie")}
+CHART_KINDS = {
+    "bar": Text("Bar"),
+    "stacked": Text("Stacked bar"),
+    "line": Text("Line"),
+    "area": Text("Area"),
+    "pie": Text("Pie"),
+    "scatter": Text("Scatter"),
+    "box": Text("Box"),
+    "heatmap": Text("Heatmap"),
+}
 
 ALONE = Text(":lock: Working on it. Only you will see the answer.")
 ALONE_AT = Text(":lock: Working on it. Only you will see the answer, at <{link}|this message>.")

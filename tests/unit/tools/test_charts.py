@@ -9,6 +9,7 @@ from PIL import Image
 
 from bot.core.errors import ToolError
 from bot.services.artifact_tables import ArtifactTables
+from bot.slack.ui.charts import native_chart
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import CHART_TYPE, Artifact, Chart
 from tests.support.tools import draw
@@ -21,7 +22,7 @@ async def table(artifacts: MemoryArtifacts, rows: list[list[object]]) -> Artifac
     return await ArtifactTables(artifacts).save(columns, rows, name="sales.csv")
 
 
-@pytest.mark.parametrize("kind", ["bar", "line", "area", "pie"])
+@pytest.mark.parametrize("kind", ["bar", "stacked", "line", "area", "pie", "heatmap"])
 async def test_a_chart_is_data_and_a_picture(artifacts: MemoryArtifacts, kind: str) -> None:
     saved = await table(artifacts, REGIONS)
     values = ["total"] if kind == "pie" else ["total", "N"]
@@ -129,3 +130,50 @@ async def test_values_beyond_measure_hold_nobody_up(
     saved = await table(artifacts, [["a", value], ["b", 1.0]])
     with pytest.raises(ToolError, match="beyond 1e\\+18"):
         await draw(saved.handle, "bar", "T", "region", ["total"], artifacts)
+
+
+async def test_a_scatter_has_a_point_for_each_row_and_a_line(artifacts: MemoryArtifacts) -> None:
+    """code 3: each pair of numbers, several with the same number across, in one or several series."""
+    rows: list[list[object]] = [["a" if at % 2 else "b", at // 2, at * 3.0] for at in range(60)]
+    saved = await table(artifacts, [*rows, ["a", 1, None]])
+    one = await draw(saved.handle, "scatter", "All", "n", ["total"], artifacts)
+    chart = Chart.model_validate_json(artifacts.kept[one.handles[0]][1])
+    assert (len(chart.labels), chart.x_title, chart.y_title) == (60, "n", "total")
+    assert native_chart(chart) is None
+    two = await draw(
+        saved.handle, "scatter", "All", "n", ["total"], artifacts, series_column="region"
+    )
+    chart = Chart.model_validate_json(artifacts.kept[two.handles[0]][1])
+    assert [series.name for series in chart.series] == ["b", "a"]
+    with Image.open(io.BytesIO(artifacts.kept[two.handles[1]][1])) as picture:
+        assert len(picture.convert("RGB").getcolors(100_000) or []) > 50
+
+
+async def test_a_histogram_counts_round_ranges_and_slack_draws_it(
+    artifacts: MemoryArtifacts,
+) -> None:
+    """code 3: of all rows, however many; each value once, empty ranges too."""
+    saved = await table(artifacts, [["x", value] for value in [*range(100), 400, None]])
+    result = await draw(saved.handle, "histogram", "Sizes", "total", ["total"], artifacts)
+    chart = Chart.model_validate_json(artifacts.kept[result.handles[0]][1])
+    assert chart.labels[:2] == ["0 – 50", "50 – 100"]
+    assert [series.values for series in chart.series] == [[50.0, 50.0, *[0.0] * 6, 1.0]]
+    assert native_chart(chart) is not None
+
+
+async def test_a_box_plot_has_five_numbers_for_each_group(artifacts: MemoryArtifacts) -> None:
+    rows: list[list[object]] = [["a" if at < 5 else "b", at] for at in range(11)]
+    saved = await table(artifacts, rows)
+    result = await draw(saved.handle, "box", "Spread", "region", ["total"], artifacts)
+    chart = Chart.model_validate_json(artifacts.kept[result.handles[0]][1])
+    assert chart.labels == ["a", "b"]
+    assert [series.values[0] for series in chart.series] == [0.0, 1.0, 2.0, 3.0, 4.0]
+    with Image.open(io.BytesIO(artifacts.kept[result.handles[1]][1])) as picture:
+        assert picture.format == "PNG"
+
+
+@pytest.mark.parametrize("kind", ["histogram", "box", "scatter"])
+async def test_what_has_no_numbers_says_so(artifacts: MemoryArtifacts, kind: str) -> None:
+    saved = await table(artifacts, [["x", "y", 1], ["z", "w", 2]])
+    with pytest.raises(ToolError, match=r"has no numbers|has 0 groups|not numbers"):
+        await draw(saved.handle, kind, "None", "total", ["total"], artifacts)
