@@ -364,7 +364,7 @@ class Runner:
         facts = {
             "totals": outcome.totals.model_copy(update={"seconds": seconds, "effort": effort}),
             "stopped_by": run.stopped_by[0] if is_stopped and run.stopped_by else "",
-            "called_off": tuple(approval.title for approval in undecided),
+            "called_off": tuple(a.title for a in undecided if not a.is_question),
             "changed": approvals.decided_changes or made,
             "accounts": tuple(accounts_used(state).values()),
             "unconnected": tuple(accounts_missing(state)),
