@@ -79,7 +79,7 @@ class Approval(BaseModel):
     - `done_elsewhere`: what is decided has happened already, or changes nothing by itself, so that a
       pause delays no decision.
     - `is_question`: the next message that the asker writes in the thread answers it, as a press
-      does. An answer that came in time counts however late the run reads it.
+      does, unless it is private. An answer that came in time counts however late the run reads it.
     - `restored`: the run came back from the backup of that time, and may have made the call since.
     """
 

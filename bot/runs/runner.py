@@ -263,6 +263,9 @@ class Runner:
         assert after  # noqa: S101 - every thread has a state once its run is decided
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
         waiting = await self._stores.mailbox.get_many(joined)
+        if waiting and outcome.silent is SilentReason.WITHDRAWN:
+            answers = await self._answers(outcome.run_id)
+            waiting = [joining for joining in waiting if joining.ts not in answers]
         failpoint("run-finishing")
         of_parts = [] if outcome.silent else _commands_of(parts, outcome)
         failures = await self._stores.runs.finish(
@@ -288,6 +291,15 @@ class Runner:
         if not self.deps.direct.remembers(request):
             return []
         return self._stores.direct.remembering(request, outcome.run_id)
+
+    async def _answers(self, run_id: str) -> set[str]:
+        """Return the ts of the messages that only answered a question of the run."""
+        try:
+            records = await self._stores.approvals.of_run(run_id)
+        except CorruptValue:
+            return set()
+        decisions = [record.decision for record in records if record.decision]
+        return {str((decision.answer or {}).get("message")) for decision in decisions}
 
     async def _silenced_if_withdrawn(self, run: Run, outcome: Outcome) -> Outcome:
         """Return a decided outcome, made silent and saved again if its question was deleted since."""

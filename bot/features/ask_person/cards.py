@@ -17,6 +17,7 @@ from bot.slack.edge.text import clean
 from bot.slack.ui.approval import PressedCard, card_button, decided_line, plain
 from bot.slack.ui.blocks import (
     Block,
+    FormErrors,
     actions,
     boxes_input,
     field,
@@ -89,9 +90,15 @@ def pressed_option(approval: Approval, action: str) -> dict[str, Any]:
 
 
 def checked_options(state: Mapping[str, Any]) -> Sequence[str]:
-    """Return the values of the boxes that are checked on a card, by the `state` of its press."""
-    boxes = (state.get("values") or {}).get(_BOXES, {}).get(CHECK, {})
-    return [str(option.get("value")) for option in boxes.get("selected_options") or ()]
+    """Return the values of the boxes that are checked on a card, by the `state` of its press.
+
+    Raises MalformedPayload for a state that Slack does not send.
+    """
+    try:
+        boxes = state["values"].get(_BOXES, {}).get(CHECK, {})
+        return [str(option["value"]) for option in boxes.get("selected_options") or ()]
+    except (AttributeError, KeyError, TypeError):
+        raise MalformedPayload("a press without the boxes of its card") from None
 
 
 def answer_form(approval: Approval, card: PressedCard) -> Block:
@@ -111,9 +118,13 @@ def answer_form(approval: Approval, card: PressedCard) -> Block:
 
 
 def typed_text(view: Mapping[str, Any]) -> str:
-    """Return what the asker wrote into the form. Raises MalformedPayload for nothing."""
-    state = view["state"]["values"].get(_FIELD, {}).get(_FIELD, {})
-    text = redacted(clean(str(state.get("value") or ""))[:MAX_TEXT]).strip()
+    """Return what the asker wrote into the form. Raises FormErrors for nothing that can be seen, and
+    MalformedPayload for another form."""
+    try:
+        value = view["state"]["values"][_FIELD][_FIELD].get("value")
+    except (AttributeError, KeyError, TypeError):
+        raise MalformedPayload("an answer without its field") from None
+    text = redacted(clean(str(value or ""))[:MAX_TEXT]).strip()
     if not text:
-        raise MalformedPayload("an answer without words")
+        raise FormErrors({_FIELD: words.NO_WORDS()})
     return text

@@ -85,7 +85,7 @@ class QuestionListeners(SlackPart):
         async def send_checked(press: Press) -> None:
             shown, approval = await decisions.approval_of(press)
             await decisions.check_may_decide(approval, press)
-            places = checked_options(press.body.get("state") or {})
+            places = checked_options(press.body.get("state") or {"values": {}})
             if not places:
                 raise NotPermitted(words.CHOOSE())
             question = PersonQuestion.in_record(ApprovalRecord(approval))

@@ -105,6 +105,7 @@ class Waits:
             else_private=ask.else_private,
             done_elsewhere=ask.done_elsewhere,
             is_question=ask.is_question,
+            restored=self.request.restored,
         )
 
 

@@ -48,7 +48,7 @@ def written(request: Request) -> Decision:
         by=request.user,
         name=request.author,
         at=int(float(request.ts)),
-        answer={"text": request.text, "files": files},
+        answer={"text": request.text, "files": files, "message": request.ts},
     )
 
 

@@ -278,7 +278,10 @@ class Intake:
         if not thread or is_to_others(str(event.get("text"))):
             return None
         pending = await self._requests.pending(self._identity.team, event["channel"], thread)
-        is_asked = any(a.is_question and a.requester == event["user"] for a in pending)
+        is_asked = any(
+            approval.is_question and not approval.private and approval.requester == event["user"]
+            for approval in pending
+        )
         return Entry.THREAD_REPLY if is_asked else None
 
     async def _is_typed_yes(self, event: Event) -> bool:

@@ -17,7 +17,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import EngineOptions
 from bot.slack.ui.buttons import STOP
 from bot.store import Stores, open_stores
-from tests.security.test_boundaries import press
+from tests.security.test_boundaries import press, private_question
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
@@ -70,10 +70,16 @@ async def settled(bot: Deployment, thread: str, words: str) -> dict[str, Any]:
     return (await bot.ws.until(found))[-1]
 
 
+async def emptied(stores: Stores) -> None:
+    """Nothing waits any more."""
+    while await stores.mailbox.threads():  # noqa: ASYNC110 - the bot's worker does it
+        await asyncio.sleep(0.05)
+
+
 async def audited(stores: Stores, bot: Deployment) -> list[AuditKind]:
     """What is in the log of questions and of messages that answer them."""
     entries = [each.entry async for each in stores.audit.read(bot.ws.team_id)]
-    words = ("question", "answer_option", "by writing")
+    words = ("question", "answer_option", "answer_options", "by writing")
     return [e.kind for e in entries if e and any(word in e.what for word in words)]
 
 
@@ -92,6 +98,11 @@ async def test_a_press_answers_once_and_only_the_askers(redis_url: str) -> None:
         changed = {**first, "value": json.dumps(json.loads(first["value"]) | {"sha256": "0" * 64})}
         for wrong in (*forged, changed):
             await sent(bot, press(bot, ADA, SALES, thread, wrong))
+        places = ({"selected_options": each} for each in ([{"value": "9"}], "x", [1]))
+        states = [{"values": {"options": {CHECK: place}}} for place in places]
+        for state in (*states, {"values": None}, "x"):
+            forgery = press(bot, ADA, SALES, thread, {**first, "action_id": SEND_CHECKED})
+            await sent(bot, forgery | {"state": state})
         assert not bot.terminals(SALES, thread)
         both = (bot.ws.click(ADA, SALES, card["ts"], action) for action in CHOOSE[:2])
         await asyncio.gather(*both)
@@ -101,8 +112,8 @@ async def test_a_press_answers_once_and_only_the_askers(redis_url: str) -> None:
         assert "actions" not in [block["type"] for block in done["blocks"]]
         await sent(bot, press(bot, ADA, SALES, thread, first))
         assert len(cards(bot, thread)) == 1
-        # Ben's, a button that the card does not have, the changed one, and two that were late.
-        assert (await audited(stores, bot)).count(AuditKind.REFUSED) == 5
+        # Ben's, five without the boxes of a card, a button that the card does not have, the changed one, and two that were late.
+        assert (await audited(stores, bot)).count(AuditKind.REFUSED) == 10
         assert (await audited(stores, bot)).count(AuditKind.DECIDED) == 1
 
 
@@ -138,6 +149,8 @@ async def test_something_else_is_said_in_a_form(redis_url: str) -> None:
         await bot.ws.click(ADA, SALES, card["ts"], OPEN_FORM)
         [view] = await bot.ws.until(lambda: bot.ws.views(ADA))
         assert view["callback_id"] == FORM
+        refused = await bot.ws.submit(ADA, view["id"], {"answer": {"answer": "\u200b"}})
+        assert list(refused["errors"]) == ["answer"]
         typed = {"answer": {"answer": f"Neither. {hostile} {secret}"}}
         assert await bot.ws.submit(ADA, view["id"], typed) == {}
         assert "answered: Neither." in await said(bot, thread)
@@ -178,8 +191,7 @@ async def test_the_askers_next_message_answers(
         first, _ = await bot.answered(SALES, thread, 2)
         assert told in str(first["blocks"])
         await settled(bot, thread, f"Answered by <@{ADA}>")
-        while await stores.mailbox.threads():  # noqa: ASYNC110 - the bot's worker does it
-            await asyncio.sleep(0.05)
+        await emptied(stores)
         assert (len(bot.terminals(SALES, thread)), len(cards(bot, thread))) == (2, 1)
         answered = bot.ws.store.get(SALES, message["ts"]) or {}
         assert [each["name"] for each in answered["reactions"]] == ["white_check_mark"]
@@ -206,6 +218,41 @@ async def test_the_answer_may_be_a_file(redis_url: str) -> None:
         await bot.ws.say(ADA, SALES, "", thread, [("q.csv", b"quarter,sales\nQ3,70\n")])
         assert "q.csv" in str((await settled(bot, thread, "Answered"))["blocks"])
         assert "quarter" in await said(bot, thread)
+
+
+async def test_the_answer_to_a_question_that_is_deleted_asks_nothing(redis_url: str) -> None:
+    """It was no question by itself, and so gets no answer of its own."""
+    is_deleted = asyncio.Event()
+
+    async def brain(request: ModelRequest) -> Reply:
+        if sum("output" in item for item in request.items) == 2:
+            await is_deleted.wait()
+        return asks()(request)
+
+    async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
+        thread, _ = await asked(bot)
+        await bot.ws.say(ADA, SALES, "the first", thread)
+        await bot.ws.until(lambda: len(bot.api.requests) == 3)
+        await bot.ws.delete(ADA, SALES, thread)
+        await bot.ws.until(lambda: not bot.ws.delivery.under_way)
+        is_deleted.set()
+        await emptied(stores)
+        assert (len(bot.api.requests), bot.terminals(SALES, thread)) == (3, [])
+
+
+async def test_a_private_question_is_not_answered_in_public(redis_url: str) -> None:
+    """Its card is in the asker's direct messages; what they write in the thread is not meant for it."""
+    async with deployed(asks(), redis_url) as bot:
+        root = str((await bot.ws.say(BEN, SALES, "Numbers are in"))["ts"])
+        asking = asyncio.create_task(private_question(bot, ADA, root, "How did we do?"))
+        direct = f"D{ADA[1:]}"
+        [card] = await bot.ws.until(
+            lambda: [m for m in bot.ws.messages(direct) if CHOOSE[0] in str(m["blocks"])]
+        )
+        await bot.ws.say(ADA, SALES, "The second, says Ben", root)
+        assert "Which quarter?" not in str(bot.own(SALES, root))
+        await bot.ws.click(ADA, direct, card["ts"], CHOOSE[1])
+        assert "chose: The third" in str((await asking)["blocks"])
 
 
 async def test_nobody_answers(redis_url: str) -> None:

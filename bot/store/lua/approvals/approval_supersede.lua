@@ -4,7 +4,8 @@
 -- about a question, and the audit entry of that, each '' if it answers none.
 -- Decides the approvals that the run of the thread's head requested for that user; returns how many.
 -- A message that answers a question becomes part of the run. It answers none that was asked after it
--- was written, that has expired, or whose run is over or is to be stopped.
+-- was written, that has expired, or whose run is over or is to be stopped. A question that the asker
+-- alone reads elsewhere stays open.
 -- Does nothing if the message already has a run: then Slack has delivered it again.
 local head, asked = redis.call('LINDEX', KEYS[1], 0), redis.call('GET', KEYS[2])
 if not head or not asked or redis.call('EXISTS', KEYS[4] .. asked) == 1 then return 0 end
@@ -21,9 +22,10 @@ for _, field in ipairs(redis.call('HKEYS', approvals)) do
     local said = 'said:' .. id
     local answers = question.is_question and ARGV[5] ~= '' and goes_on
       and tonumber(ARGV[5]) >= question.asked_at
-    if not answers then
+    local is_elsewhere = question.is_question and question.private
+    if not (answers or is_elsewhere) then
       denied = denied + redis.call('HSETNX', approvals, said, ARGV[2])
-    elseif now < question.expires then
+    elseif answers and not is_elsewhere and now < question.expires then
       answered = answered + redis.call('HSETNX', approvals, said, ARGV[6])
     end
   end
