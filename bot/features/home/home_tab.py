@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from slack_sdk.errors import SlackApiError
 from typing_extensions import override
 
 from bot.agent.limits import Limits
@@ -20,6 +21,7 @@ from bot.mcp import McpServers
 from bot.model import ModelChoices
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.watching import name_of
+from bot.slack.edge.client import error_code
 from bot.slack.edge.payloads import channel_beside
 from bot.slack.edge.tasks import OrderedLocks
 from bot.slack.intake.press import Press
@@ -33,6 +35,7 @@ from bot.toolkit.catalogue import Catalogue
 log = logging.getLogger(__name__)
 
 _SECTION_SECONDS = 10.0
+_INVALID = frozenset({"invalid_arguments", "invalid_blocks"})
 
 Event = Mapping[str, Any]
 
@@ -123,23 +126,33 @@ class HomeTab(SlackPart):
                 await self._publish(user, choice)
 
     async def _publish(self, user: str, choice: str) -> None:
+        publish = self._app.clients.writes.views_publish
+        try:
+            await publish(user_id=user, view=await self._view(user, choice, self._app.parts))
+        except SlackApiError as error:
+            if error_code(error) not in _INVALID:
+                raise
+            log.exception("The Home tab lacks the sections of features: one of them is not valid")
+            await publish(user_id=user, view=await self._view(user, choice, ()))
+
+    async def _view(self, user: str, choice: str, parts: Sequence[SlackPart]) -> Block:
+        """Return the tab of a person with the sections of `parts`."""
         app = self._app
         preferences, refusal = await self.preferences.of(app.team, user), await self._refusal(user)
         viewer = HomeViewer(user, may_ask=not refusal)
-        view = home_view(
+        return home_view(
             app.identity.name,
             await app.admin.budgets.of_person(app.team, user),
             preferences,
-            await self._board(user),
+            await self._board(user, parts),
             choice,
             refusal=refusal,
             pause=await app.admin.paused(),
             model=shown_model(self.config.models, preferences.model),
-            sections=await self._sections(lambda part: part.home(viewer)),
+            sections=await _sections(parts, lambda part: part.home(viewer)),
         )
-        await app.clients.writes.views_publish(user_id=user, view=view)
 
-    async def _board(self, user: str) -> AdminView | None:
+    async def _board(self, user: str, parts: Sequence[SlackPart]) -> AdminView | None:
         """Return the part for admins; None for other people."""
         app = self._app
         try:
@@ -152,21 +165,8 @@ class HomeTab(SlackPart):
             tools=self._tools,
             servers=await self._servers.pinned_statuses(),
             changed=await app.gate.channels.changed(app.team),
-            sections=await self._sections(lambda part: part.admin_home(user)),
+            sections=await _sections(parts, lambda part: part.admin_home(user)),
         )
-
-    async def _sections(
-        self, section: Callable[[SlackPart], Awaitable[Sequence[Block]]]
-    ) -> list[Block]:
-        """Return the sections of features. One that fails is left out: the tab is not only its own."""
-        blocks: list[Block] = []
-        for part in self._app.parts:
-            try:
-                async with asyncio.timeout(_SECTION_SECONDS):
-                    blocks += await section(part)
-            except Exception:
-                log.exception("The Home tab lacks the section of %s", name_of(part))
-        return blocks
 
     async def _refusal(self, user: str) -> str:
         """Return the reason why a person may not ask; "" if they may."""
@@ -175,3 +175,17 @@ class HomeTab(SlackPart):
         except NotPermitted as refusal:
             return str(refusal)
         return ""
+
+
+async def _sections(
+    parts: Sequence[SlackPart], section: Callable[[SlackPart], Awaitable[Sequence[Block]]]
+) -> list[Block]:
+    """Return the sections of features. One that fails is left out: the tab is not only its own."""
+    blocks: list[Block] = []
+    for part in parts:
+        try:
+            async with asyncio.timeout(_SECTION_SECONDS):
+                blocks += await section(part)
+        except Exception:
+            log.exception("The Home tab lacks the section of %s", name_of(part))
+    return blocks

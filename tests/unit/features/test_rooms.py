@@ -158,6 +158,20 @@ async def test_a_section_of_home_that_is_broken_or_too_long_hides_no_other(redis
     assert "For admins" in str(home["blocks"])
 
 
+class Invalid(SlackPart):
+    async def home(self, viewer: HomeViewer) -> Sequence[Block]:
+        return [{"type": "no_such_block"}]
+
+
+async def test_a_section_of_home_that_slack_refuses_hides_the_sections_alone() -> None:
+    features = [*ALL, Feature("invalid", slack_part=lambda _: Invalid())]
+    async with Workspace.open() as ws, listening(ws, features=features):
+        await ws.open_home(ADA)
+        await ws.until(lambda: ws.home(ADA))
+        assert "For admins" in str(ws.home(ADA))
+        assert "no_such_block" not in str(ws.home(ADA))
+
+
 GONE = "of_no_feature"
 
 
