@@ -68,6 +68,9 @@ _PERHAPS_ANSWERED = Text(
     "I was restored from a backup and do not know whether I have answered this. Retry if I have not."
 )
 
+_FACTS = ("claims", "untraced")
+"""Fields of an audit entry that features may fill in."""
+
 _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds between attempts to post the final message."""
 
@@ -479,7 +482,8 @@ def _audit_facts(parts: Sequence[RunPart], outcome: Outcome) -> dict[str, int]:
     facts = dict[str, int]()
     for part in parts:
         with optional(part, "audit_facts"):
-            facts |= part.audit_facts(outcome)
+            counts = part.audit_facts(outcome)
+            facts |= {field: int(counts[field]) for field in _FACTS if field in counts}
     return facts
 
 

@@ -179,7 +179,7 @@ class Cards:
     async def _draw(self, place: _Place, record: ApprovalRecord) -> Part:
         user = place.reader
         with reader(await self._people.locale(user)) if user else nullcontext():
-            return await self.waits.of(record.approval).draw(record)
+            return await self.waits.card(record)
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
         return next(iter(await self._posted_cards(place, approval)), None)

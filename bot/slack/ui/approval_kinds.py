@@ -6,12 +6,14 @@ A run waits for the approval of a call, or for what a feature asks: a `WaitKind`
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.core.approvals import CALL, Approval, ApprovalRecord, Decision, Verdict
+from bot.core.errors import BotError
 from bot.slack.ui import approval_words, buttons, words
 from bot.slack.ui.approval import approval_part, people
 from bot.slack.ui.arguments import CanvasLink
@@ -22,6 +24,8 @@ from bot.slack.ui.progress import Progress, Step, StepStatus, plan
 from bot.text.invisible_text import escaped
 from bot.text.redaction import redacted
 from bot.text.translation import Text
+
+log = logging.getLogger(__name__)
 
 TypedLine = Callable[[str], Awaitable[str]]
 """Writes a prompt to the terminal, and returns the line that is typed."""
@@ -100,6 +104,19 @@ class WaitKinds:
     def of(self, approval: Approval) -> WaitKind:
         """Return the kind of an approval."""
         return self._kinds.get(approval.kind, _SWITCHED_OFF)
+
+    async def card(self, record: ApprovalRecord) -> Part:
+        """Return the card of an approval. One that is decided is a sentence if it cannot be drawn: the
+        run must go on."""
+        try:
+            return await self.of(record.approval).draw(record)
+        except BotError:
+            raise
+        except Exception:
+            if record.decision is None:
+                raise
+            log.exception("the card of %s cannot be drawn", record.approval.id)
+            return Part([section(words.WENT_WRONG())], words.WENT_WRONG())
 
     @property
     def actions(self) -> list[str]:

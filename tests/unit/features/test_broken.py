@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -16,7 +16,7 @@ from bot.agent.events import Event, RunEnded
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.app.features import all_features, check_names
 from bot.app.process import bot
-from bot.core.approvals import Verdict
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.chain import Item
 from bot.core.errors import ConfigurationError
 from bot.core.outcome import Outcome, RunStatus
@@ -34,7 +34,7 @@ from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import words
-from bot.slack.ui.approval_kinds import WaitKind
+from bot.slack.ui.approval_kinds import WaitKind, WaitKinds
 from bot.slack.ui.blocks import Block, actions, button
 from bot.slack.ui.buttons import RETRY, STOP, AnswerButton
 from bot.store import Stores, open_stores
@@ -114,6 +114,9 @@ class BrokenInRuns(RunPart):
 
     def on_model_call(self, call: ModelCalled) -> None:
         self.fail("call")
+
+    def audit_facts(self, outcome: Outcome) -> Mapping[str, int]:
+        return {"kind": 1, "ok": 0}  # not a feature's to say
 
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
         self.fail("complete")
@@ -340,6 +343,16 @@ async def test_no_call_is_made_without_the_hook_of_a_part_that_cannot_be_made(
         run = Run.of_job(deps, asked(), ChannelTable(), "run_1")
         with pytest.raises(Bug):
             await run.loop_deps()
+
+
+async def test_a_decided_card_that_cannot_be_drawn_holds_up_no_run() -> None:
+    """It says so in its place; one that is open would be pressed by nobody, so its run fails."""
+    kinds = WaitKinds(str, {"broken": WaitKind(cannot_be_made, {}, cannot_be_made)})
+    asked = Approval.model_construct(kind="broken", id="run_1:call_1")
+    decided = ApprovalRecord(asked, Decision(verdict=Verdict.DENIED, by=ADA))
+    assert (await kinds.card(decided)).text == words.WENT_WRONG()
+    with pytest.raises(Bug):
+        await kinds.card(ApprovalRecord(asked))
 
 
 def _nothing(*_: object) -> None:
