@@ -39,7 +39,7 @@ _TABLE_ROWS = 100_000
     group="artifacts",
     summary="Read on in a saved result by its handle",
     safety=Reads(foreign=True),
-    core=True,
+    offered_with=("document", "output"),
     title="Read on in {handle}",
     narrowing=("fields", "limit"),
 )
@@ -111,7 +111,7 @@ def _search_title(arguments: Any) -> str:
     group="artifacts",
     summary="Find words or a pattern in a saved result by its handle",
     safety=Reads(foreign=True),
-    core=True,
+    offered_with=("document", "output"),
     title=_search_title,
     narrowing=("query", "pattern", "limit"),
 )

@@ -124,7 +124,7 @@ class _Evaluator(simpleeval.SimpleEval):  # type: ignore[misc]  # untyped librar
     group="math",
     summary="Calculate an arithmetic expression",
     safety=Reads(calculates=True),
-    core=True,
+    offered_with=("figure",),
     title="Calculate {expression}",
 )
 def calculate(
@@ -137,10 +137,10 @@ def calculate(
         ),
     ],
 ) -> str:
-    """Calculate exactly, in decimals. Operators + - * / ^ and parentheses, // (rounds down) and a % b (has the sign of b); 15% is 0.15; functions
-    abs min max sum mean median stdev round(x, digits) floor ceil sqrt exp ln log10 log2 sin cos tan
+    """Calculate exactly, in decimals: + - * / ^ // (rounds down), a % b (sign of b), 15% is 0.15; abs
+    min max sum mean median stdev round(x, digits) floor ceil sqrt exp ln log10 log2 sin cos tan
     factorial comb change(old, new) in percent; pi, e; normal_cdf(x) t_cdf(x, df) f_cdf(x, df1, df2)
-    chi2_cdf(x, df), and _quantile(share, …) of each. Numbers without thousands separators."""
+    chi2_cdf(x, df), and _quantile(share, …) of each. No thousands separators."""
     with decimal.localcontext(prec=_DIGITS, Emax=9_999, Emin=-9_999):
         return f"result: {_shown(_evaluated(expression))}\nexpression: {expression.strip()}"
 

@@ -111,6 +111,7 @@ async def list_members(
     group="slack",
     summary="Read the message and thread that a Slack link leads to",
     safety=Reads(foreign=True, quotes=True, repeatable=False),
+    offered_with=("message",),
     title="Follow a link",
     narrowing=("limit",),
 )

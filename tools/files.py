@@ -48,7 +48,7 @@ def _title(arguments: Any) -> str:
     group="files",
     summary="Read a file of this thread, or of a channel that the asker sees",
     safety=Reads(foreign=True, quotes=True),
-    core=True,
+    offered_with=("file",),
     timeout=150.0,
     title=_title,
     narrowing=("compact", "query", "sheet", "pages"),
@@ -58,21 +58,20 @@ async def read_file(
     conversation: Provided[Conversation],
     documents: Provided[Documents],
     sheet: Annotated[
-        str | None, Field(description="One sheet of a workbook; all if left out.")
+        str | None, Field(description="One sheet of a workbook; null for all.")
     ] = None,
     pages: Annotated[
         str | None,
-        Field(description='Pages of a PDF, as "1-5,8"; the first 1,000 if left out.'),
+        Field(description='Pages of a PDF, as "1-5,8"; null for the first 1,000.'),
     ] = None,
     query: Annotated[
-        Query, Field(description="Words; only a document's passages with the most of them.")
+        Query, Field(description="Words: only the passages with the most of them.")
     ] = None,
-    compact: Annotated[Compact, Field(description="Only handles, sizes and columns.")] = False,
+    compact: Annotated[Compact, Field(description="Only handles and columns.")] = False,
 ) -> ToolResult:
-    """Read a file of this thread or a channel: txt, md, csv, tsv, json, xlsx, docx, pdf, html, eml,
-    parquet. A table comes back as a handle tbl_… with columns, ranges and first rows: compute from
-    it with query_table, never from these. A document comes as text and a handle doc_…, a long one
-    in part.
+    """Read a file of this thread or a channel: text, csv, json, xlsx, docx, pdf, html, eml, parquet.
+    A table gives a handle tbl_…, columns and first rows: compute with query_table on the handle, not
+    from these rows. A document gives text, a long one in part, and a handle doc_….
     """
     known = await _known(file_id.strip(), conversation)
     if known and known.size > _MAX_FILE_BYTES:

@@ -56,10 +56,20 @@ async def _can_be_cancelled(call: Any, services: Services) -> None:
 _POST_ON = Text("Post in {channel} on {time}")
 
 
+_ASKED = (
+    r"\b(?:post|announce) (?:this|that|it|them|the|a|an|in|to|into|my|our)\b",
+    r"\b(?:send|write|tell|sag|dis|dile|diga|schreib\w*|schick\w*|sende|écri\w*|envoie\w*|escrib\w*|env[íi]a\w*|escrev\w*)\b"
+    r".{0,80}[#＃]",
+    r"\b(?:poste|posten|veröffentlich\w*|poster|postez|publi(?:e|er|ez|ca|car|que|quen?)|postea\w*|postar)\b",
+    r"投稿|ポストして|[#＃].{0,40}(?:送って|書いて|書き込んで|流して)",
+)
+
+
 @tool(
     group="slack",
     summary="Post a message in another channel or thread, once somebody has approved it",
     safety=Changes(sensitive=True, standing=("channel",), mentions="text", check=_can_be_posted),
+    asked_as=_ASKED,
     timeout=60.0,
     title="Post in {channel}",
 )

@@ -19,6 +19,7 @@ def _query_title(arguments: Any) -> str:
     group="data",
     summary="SQL over tables (files, query results) by handle",
     safety=Reads(foreign=True),
+    offered_with=("table",),
     title=_query_title,
     narrowing=("compact", "limit"),
     timeout=60.0,
@@ -26,28 +27,25 @@ def _query_title(arguments: Any) -> str:
 async def query_table(
     sql: Annotated[
         str,
-        Field(
-            description="One SELECT in DuckDB SQL, as SELECT region, sum(n) FROM tbl_x GROUP BY 1."
-        ),
+        Field(description="One SELECT: SELECT region, sum(n) FROM tbl_x GROUP BY 1."),
     ],
     handles: Annotated[
-        list[str], Field(min_length=1, description="Handles tbl_… of all tables that sql names.")
+        list[str], Field(min_length=1, description="The handles tbl_… of the tables in sql.")
     ],
     tables: Provided[Tables],
     purpose: Annotated[  # noqa: ARG001 - the card shows it
-        str | None, Field(description="What it finds out, in a few words for those who watch.")
+        str | None, Field(description="What it finds out, in a few words.")
     ] = None,
-    limit: Annotated[
-        int | None, Field(ge=1, le=200, description="Rows to show; the result keeps all of its.")
-    ] = None,
-    compact: Annotated[Compact, Field(description="Only its handle and columns, no rows.")] = False,
+    limit: Annotated[int | None, Field(ge=1, le=200, description="Rows to show.")] = None,
+    compact: Annotated[Compact, Field(description="No rows, only handle and columns.")] = False,
 ) -> ToolResult:
-    """Query tables with one DuckDB SELECT; joins across handles work.
+    """Query tables with one DuckDB SELECT, also across tables.
 
-    Name a table by its handle or by its quoted file name ("sales.csv"). Quote column names with
-    spaces or capitals. Text dates: strptime(col, '%d/%m/%Y'); text numbers: try_cast(replace(col,
-    ',', '') AS DOUBLE). The result has all rows under a handle of its own, which share_file makes a
-    file of; up to 50 are shown.
+    A table is its handle or its quoted file name ("sales.csv"). Quote columns with spaces or capitals.
+    Text dates: strptime(col, '%d/%m/%Y'); text numbers: try_cast(replace(col, ',', '') AS DOUBLE).
+    Beyond sums: corr, regr_slope, stddev_samp, stddev_pop, quantile_cont, skewness, lgamma, window
+    functions, range, WITH RECURSIVE. -x^2 is (-x)^2. All rows are saved under a new handle, which
+    share_file makes a file of; up to 50 are shown.
     """
     return await tables.query(sql, handles, limit=limit, compact=compact)
 

@@ -33,7 +33,7 @@ _SEARCHED = 1000
     group="slack",
     summary="Read the messages of this thread",
     safety=Reads(foreign=True, quotes=True, repeatable=False),
-    core=True,
+    offered_with=("thread",),
     title="Read this thread",
     narrowing=("compact", "query", "limit"),
 )
@@ -77,6 +77,7 @@ def _channel_title(arguments: object) -> str:
     group="slack",
     summary="Read or search the recent messages of a channel",
     safety=Reads(foreign=True, quotes=True, repeatable=False),
+    offered_with=("channel",),
     timeout=60.0,
     title=_channel_title,
     narrowing=("compact", "query", "time_range", "limit"),

@@ -25,6 +25,7 @@ from bot.toolkit import (
     group="web",
     summary="Read a page of the public web (HTML, text, JSON, CSV, PDF) by its address",
     safety=Reads(foreign=True, quotes=True, public=True),
+    offered_with=("page",),
     timeout=150.0,
     title="Read {url}",
     narrowing=("compact", "query"),

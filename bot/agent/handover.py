@@ -29,17 +29,24 @@ _MOST_ASKED = 2_000  # characters kept of a question whose run failed
 _MOST_CHANGES = 5_000  # tokens for the list of its changes
 
 
-def first_state(caller: CallerState, asked: Item, *notes: Item, choice: str = "") -> LoopState:
+def first_state(
+    caller: CallerState,
+    asked: Item,
+    *notes: Item,
+    offered: Sequence[str] = (),
+    choice: str = "",
+) -> LoopState:
     """Return the state in which a run begins: the thread's chain with the new request and `notes`.
 
-    `choice` is the name of the run's model choice.
+    `offered` are the tools that it carries besides those of the thread; `choice` is the name of the
+    run's model choice.
     """
     return LoopState(
         choice=choice,
         parent=caller.previous_response_id,
         task=asked,
         pending=(*caller.pending, asked, *notes),
-        acquired=caller.acquired,
+        acquired=tuple(dict.fromkeys((*caller.acquired, *offered))),
         links=caller.links,
         hooks=caller.hooks,
         last_usage=caller.last_usage,

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 class Limits(BaseModel):
     """Limits of one run, `[limits]` in bot.toml. Times are in seconds, cost in dollars.
 
-    Up to `listed_tools` tools are listed for the model with a line each. With more tools, the model
-    sees their groups, can search them, and gets hints at a few that fit the request. `effort` is
-    the number of tokens to spend before a result is accepted; None accepts the first. `deeper` is
-    the same after *Go deeper*. `subagent_turns` limits one sub-agent, which shares all other limits
-    with its run.
+    Up to `listed_tools` tools are listed for the model by name, and run when it calls them. With more
+    tools, the model sees how many each group has, and searches them. `effort` is the number of
+    tokens to spend before a result is accepted; None accepts the first. `deeper` is the same after
+    *Go deeper*. `subagent_turns` limits one sub-agent, which shares all other limits with its run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -19,13 +19,11 @@ class Source(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     title: str = Field(description="Name of the page, file, message or table.")
-    url: str | None = Field(
-        default=None, description="Its address as a tool gave it; null when it has none."
-    )
-    supports: str = Field(description="Which statement of the answer it supports.")
+    url: str | None = Field(default=None, description="As a tool gave it; null without.")
+    supports: str = Field(description="The statement it supports.")
     quote: str | None = Field(
         default=None,
-        description="Up to 25 words copied exactly, in its language; null for a table.",
+        description="Up to 25 words, exactly as they stand there; null for a table.",
     )
 
 
@@ -84,21 +82,19 @@ class Answer(Result):
     text_field = "summary"
 
     summary: str = Field(
-        description="The answer itself in one to three sentences of Markdown, or "
-        "all of the text that was asked for."
+        description="The answer itself: one to three sentences of Markdown, or exactly the form or "
+        "text that was asked for."
     )
     key_points: list[str] = Field(
-        default=[], description="What supports or qualifies the answer; Markdown."
+        default=[], description="What supports or qualifies it; Markdown."
     )
-    table: Table | None = Field(default=None, description="A table, if rows and columns help.")
-    charts: list[str] = Field(default=[], description="Handles of charts to show.")
-    sources: list[Source] = Field(default=[], description="Everything the answer rests on.")
-    gaps: list[str] = Field(
-        default=[], description="What could not be found or was left out, and why."
-    )
+    table: Table | None = None
+    charts: list[str] = Field(default=[], description="Handles of charts.")
+    sources: list[Source] = Field(default=[], description="All that it rests on.")
+    gaps: list[str] = Field(default=[], description="What was not found or left out, and why.")
     follow_ups: list[str] = Field(default=[], description="Up to three questions to ask next.")
     confidence: Literal["high", "medium", "low"] | None = Field(
-        default=None, description="How sure it is, given the sources; null without any."
+        default=None, description="Given the sources; null without any."
     )
 
 

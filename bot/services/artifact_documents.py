@@ -130,6 +130,9 @@ def _single_line(words: str, longest: int = _MAX_NAME) -> str:
     return words if len(words) <= longest else f"{words[:longest]}…"
 
 
+_COMPUTE = "compute with query_table on the handle, not from first rows"
+
+
 @dataclass(frozen=True, slots=True)
 class ArtifactDocuments:
     """Documents that are saved to `artifacts`; see `bot.toolkit.provided.documents.Documents`."""
@@ -191,7 +194,8 @@ class ArtifactDocuments:
                 left_out=[f"{label}: {gap}" for gap in table.left_out],
                 raw_sha256=table.raw_sha256,
             )
-            parts.append(await tables.describe(saved, notes=table.notes, compact=compact))
+            notes = (*table.notes, *(() if handles else (_COMPUTE,)))
+            parts.append(await tables.describe(saved, notes=notes, compact=compact))
             handles.append(saved.handle)
         return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
 

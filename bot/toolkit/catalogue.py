@@ -13,8 +13,11 @@ from functools import cached_property
 from itertools import groupby, islice
 from typing import Any
 
+from pydantic_core import to_json
+
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit import hosted
+from bot.toolkit.offering import INPUTS, Input, asks_for
 from bot.toolkit.ranking import Ranking
 from bot.toolkit.tool import Tool
 
@@ -26,15 +29,21 @@ _CLEARLY = 1.0
 """Lowest score of a tool for a hint: the score of one word that no other tool has."""
 
 _MOST_HINTS = 4
+_MOST_OFFERED = 1_200  # bytes of definitions: a first request stays small
 
-_LINES = "Get more tools, all you will need in one call; they stay. There are:\n"
-_GROUPS = (
-    "Get more tools, all you will need in one call; they stay. Search for them first. Groups:\n"
+_LISTED = (
+    "More tools, by group. Call one by its name if you know its arguments: it runs, or its schema "
+    "comes back. Or get the schemas of all that you will need here, in one call.\n"
 )
-_NAMED = {"type": "array", "items": {"type": "string"}}
-_SEARCH = {
-    "type": ["string", "null"],
-    "description": "Words for what tools should do; tells what those that fit do.",
+_COUNTED = (
+    "More tools: search for what they do, then get them here by name, all in one call. Groups:\n"
+)
+_PROPERTIES = {
+    "names": {"type": "array", "items": {"type": "string"}},
+    "search": {
+        "type": ["string", "null"],
+        "description": "Words for what a tool should do.",
+    },
 }
 
 
@@ -42,8 +51,8 @@ _SEARCH = {
 class Catalogue:
     """The tools of this deployment, in a fixed order so that the service's prompt cache holds.
 
-    `acquire_tools` describes up to `listed` tools on a line each; if there are more tools that are
-    not core, it names only their groups. `hosted` are the definitions of tools that the model
+    `acquire_tools` names up to `listed` tools by their groups; if there are more tools that are not
+    core, it only counts them. `hosted` are the definitions of tools that the model
     service runs itself.
     """
 
@@ -119,7 +128,7 @@ class Catalogue:
         return bool(fitting.tools or fitting.hosted)
 
     def listing(self, most: int) -> Catalogue:
-        """Return the same tools, up to `most` of which are described on a line each."""
+        """Return the same tools, up to `most` of which are listed by name."""
         return self if most == self.listed else replace(self, listed=most)
 
     @property
@@ -150,21 +159,21 @@ class Catalogue:
 
     @property
     def is_listed(self) -> bool:
-        """Whether `acquire_tools` describes every tool; if not, the model can search."""
+        """Whether `acquire_tools` names every tool; if not, the model searches them."""
         return len(self._others) <= self.listed
 
     @cached_property
     def acquire_definition(self) -> dict[str, Any]:
         """The `acquire_tools` tool; its description lists the rest of the catalogue."""
         groups = {
-            group: list(members)
+            group: [tool.name for tool in members]
             for group, members in groupby(self._others, key=lambda each: each.group)
         }
         if self.is_listed:
-            lines = (line for each in groups.items() for line in _described(*each))
-            return _acquire_tools(_LINES + "\n".join(lines), names=_NAMED)
-        sizes = (f"{group} ({len(members)})" for group, members in groups.items())
-        return _acquire_tools(_GROUPS + ", ".join(sizes), names=_NAMED, search=_SEARCH)
+            lines = (f"{group}: {', '.join(names)}" for group, names in groups.items())
+            return _acquire_tools(_LISTED + "\n".join(lines))
+        sizes = (f"{group} ({len(names)})" for group, names in groups.items())
+        return _acquire_tools(_COUNTED + ", ".join(sizes))
 
     def search(self, words: str, most: int) -> list[Tool]:
         """Return up to `most` tools that are not core and match `words`, the best first."""
@@ -183,6 +192,31 @@ class Catalogue:
         )
         return list(islice(fitting, _MOST_HINTS))
 
+    def offers(self, words: str, inputs: Collection[Input]) -> list[str]:
+        """Return the names of up to four tools that a request plainly needs: those whose act a person's
+        `words` name, then those that only read and work on one of the `inputs`."""
+        asked = [tool for tool in self._others if asks_for(words, tool.asked_as)]
+        fitting = [*asked, *(self.get(name) for name in self.readers_of(inputs))]
+        offered, room = dict[str, None](), _MOST_OFFERED
+        for tool in filter(None, fitting):
+            size = len(to_json(tool.definition()))
+            if tool.name not in offered and size <= room and len(offered) < _MOST_HINTS:
+                offered[tool.name], room = None, room - size
+        return [*offered]
+
+    def readers_of(self, inputs: Collection[Input]) -> tuple[str, ...]:
+        """Return the names of the tools that only read and work on one of these, in the order of
+        `INPUTS`."""
+        present = (kind for kind in INPUTS if kind in inputs)
+        return tuple(dict.fromkeys(name for kind in present for name in self._readers[kind]))
+
+    @cached_property
+    def _readers(self) -> dict[Input, list[str]]:
+        readers = [tool for tool in self._others if not tool.mutates]
+        return {
+            kind: [tool.name for tool in readers if kind in tool.offered_with] for kind in INPUTS
+        }
+
     @cached_property
     def _others(self) -> tuple[Tool, ...]:
         return tuple(each for each in self.tools if not each.core)
@@ -196,23 +230,19 @@ class Catalogue:
         return Ranking([each.words for each in self._others])
 
 
-def _described(group: str, members: list[Tool]) -> list[str]:
-    return [f"{group}:", *(each.line for each in members)]
-
-
 def _ordered(tools: Iterable[Tool]) -> tuple[Tool, ...]:
     return tuple(sorted(tools, key=lambda each: (each.group, each.name)))
 
 
-def _acquire_tools(description: str, **properties: dict[str, Any]) -> dict[str, Any]:
+def _acquire_tools(description: str) -> dict[str, Any]:
     return {
         "type": "function",
         "name": ACQUIRE,
         "description": description,
         "parameters": {
             "type": "object",
-            "properties": properties,
-            "required": list(properties),
+            "properties": _PROPERTIES,
+            "required": list(_PROPERTIES),
             "additionalProperties": False,
         },
         "strict": True,

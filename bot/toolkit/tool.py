@@ -16,6 +16,7 @@ from bot.core.chain import ReportCheck
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit.definition_place import place_of
 from bot.toolkit.docstrings import descriptions
+from bot.toolkit.offering import Input
 from bot.toolkit.retrying import MOST_RETRIES, OnRetry, call_with_retries
 from bot.toolkit.running import call_function
 from bot.toolkit.safety import Changes, Reads, Safety, mistake_in, named_arguments
@@ -77,9 +78,11 @@ class Tool:
     schema. After a temporary error there are up to `retries` further attempts; `timeout` is in
     seconds, for all of them together. `title` makes the one-line summary of a call for people from
     its arguments. `on_acquired` returns text that enters the conversation when the model acquires
-    the tool. `narrowing` names the arguments that make the output smaller. `safety` says what the
-    tool reads or changes; the loop and the hooks ask for it by the properties below. `account`
-    names the MCP server on whose account of the asker a call runs, "" for a tool that needs none.
+    the tool. `narrowing` names the arguments that make the output smaller. `offered_with` names what
+    a tool that only reads works on, and `asked_as` has patterns of the words by which people ask for
+    what a tool does: requests with one of them carry the tool at once. `safety` says what the tool
+    reads or changes; the loop and the hooks ask for it by the properties below. `account` names the
+    MCP server on whose account of the asker a call runs, "" for a tool that needs none.
     """
 
     name: str
@@ -99,6 +102,8 @@ class Tool:
     title: Callable[[BaseModel], str]
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
     narrowing: tuple[str, ...] = ()
+    offered_with: tuple[Input, ...] = ()
+    asked_as: tuple[re.Pattern[str], ...] = ()
     account: str = ""
 
     @property
@@ -262,6 +267,8 @@ def tool(
     title: str | Callable[[Any], str] = "",
     on_acquired: Callable[[Services], Awaitable[str]] | None = None,
     narrowing: tuple[str, ...] = (),
+    offered_with: tuple[Input, ...] = (),
+    asked_as: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., R_co]], ToolFunction[R_co]]:
     """Make a tool from a typed function; its docstring is the description that the model reads.
 
@@ -276,7 +283,10 @@ def tool(
     """
 
     def decorate(function: Callable[..., R_co]) -> ToolFunction[R_co]:
-        if mistake := mistake_in(safety) or _mistake_in_retries(retries, safety):
+        mistake = mistake_in(safety) or _mistake_in_retries(retries, safety)
+        if on_acquired and (offered_with or asked_as):
+            mistake = "what on_acquired tells comes with acquiring it: leave offered_with and asked_as out"
+        if mistake:
             raise ToolDefinitionError(f"Tool {function.__name__}: {mistake}.")
         made = _read(function)(
             group=group,
@@ -288,12 +298,23 @@ def tool(
             title=title_function(function.__name__, title),
             on_acquired=on_acquired,
             narrowing=narrowing,
+            offered_with=offered_with,
+            asked_as=_phrases(function.__name__, asked_as),
         )
         _check_arguments(made, title)
         _check_names(made)
         return ToolFunction(function, made)
 
     return decorate
+
+
+def _phrases(name: str, phrases: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    try:
+        return tuple(re.compile(phrase, re.IGNORECASE) for phrase in phrases)
+    except re.error as error:
+        raise ToolDefinitionError(
+            f"Tool {name}: asked_as is no regular expression: {error}."
+        ) from None
 
 
 def _mistake_in_retries(retries: int, safety: Safety) -> str:

@@ -47,9 +47,9 @@ class Place:
 
 @asynccontextmanager
 async def bot_in_slack(
-    brain: Callable[..., Any], redis_url: str, *, port: int | None = None
+    brain: Callable[..., Any], redis_url: str, *, port: int | None = None, **more: Any
 ) -> AsyncGenerator[Place]:
-    """Over Socket Mode, or over HTTP when a `port` is given."""
+    """Over Socket Mode, or over HTTP when a `port` is given; `more` are other settings."""
     async with Workspace.open() as slack, ResponsesServer.open(brain=brain) as api:
         settings = Settings(
             slack_bot_token=SecretStr(slack.bot_token),
@@ -62,6 +62,7 @@ async def bot_in_slack(
             redis_url=redis_url,
             port=port,
             catch_up=CatchUpSettings(every_minutes=0),
+            **more,
         )
         async with bot(settings):
             if port:

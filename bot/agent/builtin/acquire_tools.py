@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,10 +13,11 @@ from bot.agent.calls.outputs import CallOutput
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.core.request import Request
+from bot.core.request import FileRef, Request
 from bot.text.invisible_text import without_invisible
 from bot.text.redaction import redacted
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.offering import inputs_of
 from bot.toolkit.tool import Services, Tool
 
 log = logging.getLogger(__name__)
@@ -30,17 +31,26 @@ class _Asked(BaseModel):
     search: str | None = None
 
 
+def tools_offered(
+    request: Request, files: Iterable[FileRef], catalogue: Catalogue, *, in_thread: bool
+) -> list[str]:
+    """Return the names of the tools that a request carries at once, for what its words and `files`
+    bring; `in_thread` with messages above that it does not hold. Only the asker's own words name an
+    act."""
+    names = [file.name for file in (*request.files, *files)]
+    inputs = inputs_of(request.text, names, in_thread=in_thread)
+    return catalogue.offers(request.text, inputs)
+
+
 def tool_hints(
-    request: Request, catalogue: Catalogue, acquired: Collection[str]
+    request: Request, catalogue: Catalogue, offered: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return a note with the tools that clearly fit a request, for catalogues too large to list.
+    """Return a note with the tools that clearly fit a request and are not `offered`.
 
     The hints are no part of the tool's description, which must be the same for all requests for the
     prompt cache."""
-    if catalogue.is_listed:
-        return ()
     found = catalogue.hints(f"{request.text}\n{request.quoted}")
-    lines = [tool.line for tool in found if tool.name not in acquired]
+    lines = [tool.line for tool in found if tool.name not in offered]
     return (prompts.note(prompts.tool_hints("\n".join(lines))),) if lines else ()
 
 

@@ -27,9 +27,8 @@ from bot.toolkit.schema import allows_null, strict_schema
 
 NAME = "complete_task"
 _DESCRIPTION = (
-    "Return the finished result and end the task. When the last step changes something (posts, "
-    "remembers, schedules, shares), call this in the same response: it counts if that worked; if not, "
-    "you are told. Fill in only the fields that this result needs; null for the others."
+    "Return the finished result and end the task, in the same response as the last change (a post, a "
+    "reminder): it counts if that worked, else you are told. Null for what this result does not need."
 )
 _MOST_BRACES = 200  # of a text, that may begin an object
 _DECODER = json.JSONDecoder()

@@ -44,6 +44,7 @@ from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import ModelRequest
 from bot.toolkit import Provided, Reads, Tool, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.offering import inputs_of
 from bot.toolkit.size import Room, shortened
 
 NAME = "dispatch_subagent"
@@ -120,7 +121,8 @@ class Subagents:
         known = await self._introduced(tools, catalogue, context)
         asked = prompts.subtask(context.request, "\n\n".join((goal, *known)))
         entries = [LedgerEntry(run_id=context.run_id, items=(asked,))]
-        state = LoopState(task=asked, pending=(asked,), acquired=tools)
+        offered = dict.fromkeys((*tools, *catalogue.offers(goal, inputs_of(goal))))
+        state = LoopState(task=asked, pending=(asked,), acquired=tuple(offered))
         deps = self._child_deps(parent.pool, entries, context, catalogue, seconds)
         with bound_request(context):
             async with aclosing(run(state, deps)) as events:
@@ -193,7 +195,7 @@ async def dispatch_subagent(
     ],
     tools: Annotated[
         list[str],
-        Field(description="Names of tools that it begins with besides the core ones; may be []."),
+        Field(description="Names of tools that it begins with; may be [], it can get others."),
     ],
     subagents: Provided[Subagents],
     parent: Provided[ParentRun],

@@ -48,6 +48,7 @@ from bot.text.invisible_text import without_invisible
 from bot.text.redaction import redacted
 from bot.toolkit.asking import bound_asking
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.offering import saved_inputs
 from bot.toolkit.progress import paced_progress
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.retrying import Retry
@@ -126,7 +127,7 @@ class Calls:
         output = await self._answer(call, events)
         if output is None:
             return None
-        output = await self.fitted(output)
+        output = self._with_readers(await self.fitted(output))
         if output.title:
             known = output.tool == ACQUIRE or self.toolbox.catalogue.get(output.tool) is not None
             events.put_nowait(ended(output, time.monotonic() - began, known=known))
@@ -160,6 +161,14 @@ class Calls:
         saved = (*kept.saved, *use.saved.values())
         return replace(output, text=text, record=kept.model_copy(update={"saved": saved}))
 
+    def _with_readers(self, output: CallOutput) -> CallOutput:
+        """Return `output` with the tools that read what the call saved and that it names to go on
+        with, for the next request. Any more would make the service read the conversation anew."""
+        saved = output.kept.saved
+        inputs = saved_inputs(artifact.handle for artifact in saved) if saved else ()
+        readers = [n for n in self.toolbox.catalogue.readers_of(inputs) if n in output.text]
+        return replace(output, acquired=(*output.acquired, *readers)) if readers else output
+
     async def _answer(self, call: Item, events: CallEvents) -> CallOutput | None:
         if call["name"] == ACQUIRE:
             return await self._acquire(call, events)
@@ -169,10 +178,7 @@ class Calls:
         # Told before the call is made: a Stop in between then loses no output.
         about = await introduction_of(tool, self.toolbox.services, self.context)
         output = await self._answer_offered(call, events)
-        if output is None:
-            return None
-        events.put_nowait(ToolsAcquired((tool.name,)))
-        return replace(output, acquired=(tool.name,), introduction=about)
+        return output and replace(output, acquired=(tool.name,), introduction=about)
 
     async def _answer_offered(self, call: Item, events: CallEvents) -> CallOutput | None:
         try:

@@ -146,7 +146,8 @@ class _Walk:
             case str():
                 return self._text(value, path)
             case list():
-                return [self.through(each, f"{path}.{n}") for n, each in enumerate(value)]
+                items = [each for item in value for each in self._items(item)]
+                return [self.through(item, f"{path}.{n}") for n, item in enumerate(items)]
             case {"columns": list() | None} if _is_by_handle(value):
                 return self._table(value, path)
             case dict():
@@ -167,6 +168,10 @@ class _Walk:
         new = self.figures.fill(f"{{{{{message[1]}.link[{message[2]}]}}}}", None, escaped=False)
         self.faults += new.faults
         return value if new.faults else new.text
+
+    def _items(self, item: Any) -> list[Any]:
+        is_column = isinstance(item, str) and "[*]" in item
+        return [*self.figures.items(item)] if is_column else [item]
 
     def _text(self, text: str, path: str) -> str:
         new = self.figures.fill(text, self.locale, escaped=self.escaped)

@@ -27,7 +27,8 @@ from bot.store.values import Command
 _INSTRUCTIONS = """\
 Figures
 - Refer to figures instead of typing them, in any text: {{tbl_k3x8a2qd.revenue[region=West]}}, or
-  [2] for row 2, {{fig_3f9c2a1b}}; with |0.0 for decimals, |% or |compact. Code fills them in.
+  [2] for row 2, [*] for all shown rows, {{fig_3f9c2a1b}}; with |0.0 for decimals, |% or |compact.
+  Code fills them in.
 """
 
 

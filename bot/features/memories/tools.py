@@ -22,6 +22,13 @@ _Words = Annotated[
     group="memory",
     summary="Remember a fact or wish of the person who asks",
     safety=Changes(),
+    asked_as=(
+        r"\b(?:remember|keep in mind|note)\b(?: that| this|:|,| i\b| my| we\b| our)",
+        r"\bfrom now on\b|\bab jetzt\b|\bin zukunft\b|\bdésormais\b|\bde ahora en adelante\b|\bde agora em diante\b",
+        r"\bmerke? dir\b|\bbehalte?\b|\b(?:souviens-toi|souvenez-vous|retiens|retenez|mémorise\w*)\b",
+        r"\brecuerda(?: que|:|,)|\bten en cuenta\b|\blembre(?:-se)?(?: de)? que\b|\bguarda\w* que\b",
+        r"覚えて|記憶して|今後は|これからは",
+    ),
     title="Remember: {text}",
 )
 async def remember(

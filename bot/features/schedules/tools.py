@@ -79,6 +79,18 @@ async def _can_be_scheduled(call: Any, services: Services) -> Any:
     return call.model_copy(update={"where": where})
 
 
+_ASKED = (
+    r"\bremind(?:er)?\b|\berinner\w*|\brappel(?:le|er|ez)\b|\brecu[ée]rda(?:me|nos|le|les)\b"
+    r"|\brecordar(?:me|nos|le|les)\b|\brecordatorio|\blembre(?:te|-me|-nos)\b|\b(?:me|nos) lembr[ae]\b",
+    r"\b(?:every|each) (?:other )?(?:work|week)?(?:day|morning|evening|hour|week|month|\w+day)s?\b",
+    r"\bjede[nrs]? (?:\w+ )?(?:tag|morgen|abend|stunde|woche|monat|mittwoch|\w+tag)\b",
+    r"\b(?:chaque|tous les|toutes les) (?:jour|matin|soir|heure|semaine|mois|\w+di|dimanche)s?\b",
+    r"\b(?:cada|tod[oa]s? (?:[oa]s |l[oa]s )?)\s*(?:d[íi]a|mañana|noche|hora|semana|mes|lunes|martes"
+    r"|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo|manhã|m[êe]s|segunda|terça|quarta|quinta|sexta)s?\b",
+    r"リマインド|リマインダー|思い出させて|毎(?:日|朝|晩|週|月|時|回)",
+)
+
+
 @tool(
     group="schedules",
     summary="Remind the asker, or ask something later or again and again (every Monday)",
@@ -88,6 +100,7 @@ async def _can_be_scheduled(call: Any, services: Services) -> Any:
         free_in_direct=_is_daily_at_most,
         for_asker=_is_for_asker,
     ),
+    asked_as=_ASKED,
     title=_schedule_title,
 )
 async def schedule_prompt(
@@ -117,8 +130,8 @@ async def schedule_prompt(
     where: Annotated[
         SchedulePlace | None,
         Field(
-            description='"thread": here; "channel": a new message in this channel; "direct": to the '
-            "asker alone. By default a question here, a reminder to the asker."
+            description='"thread": here; "channel": a new message here; "direct": to the asker alone. '
+            "Null: a question here, a reminder to the asker."
         ),
     ] = None,
 ) -> str:

@@ -21,6 +21,10 @@ _HANDLE = r"(?:tbl|fig|doc|img|chart|file|out|mcp|art)_[0-9a-z]{6,16}"
 BEGINS = re.compile(r"\{\{(?:\s*(?:[a-z]{3,5}(?:_[0-9a-z]{0,16})?)?)?\Z")
 """The end of a text that may go on as a reference."""
 _REFERENCE = re.compile(rf'\{{\{{\s*({_HANDLE})\b((?:"[^"\n]{{0,200}}"|[^{{}}"\n]){{0,300}})\}}\}}')
+_COLUMN = re.compile(
+    rf'\{{\{{\s*({_HANDLE}(?:\.(?:"[^"\n]{{1,200}}"|[^.\[\]|{{}}"\n]{{1,200}}))?)\s*\[\*\]([^{{}}\[\]"\n]{{0,60}})\}}\}}'
+)
+"""A reference to all rows of a column that were shown."""
 _NAME = r'"([^"\n]+)"|([^.\[\]|{}"\n]+)'
 _PATH = re.compile(rf"(?:\.(?:{_NAME}))?\s*(?:\[([^\]\n]+)\])?((?:\|[^|\n]+)*)\s*")
 _CONDITION = re.compile(r'\s*("[^"]+"|[^=,"]+?)\s*=\s*("[^"]*"|[^,"]*)\s*(?:,|\Z)')
@@ -31,6 +35,7 @@ _LONGEST_TEXT = 200
 _MOST_NAMED = 20
 _MOST_FILLED, _MOST_FAULTS = 200, 20  # references of one text
 _MOST_COMPARED = 50  # cells of a column that tell whether it holds years
+_BETWEEN = ", "  # the cells of a column in a text
 MISSING = "(figure missing)"
 """What stands in the place of a reference that leads nowhere."""
 LONGEST = 340
@@ -77,6 +82,9 @@ class Figures:
             return Text(text)
         new, parts, size, at = Text(""), list[str](), 0, 0
         is_code = _code_of(text)
+        if "[*]" in text:
+            text = _COLUMN.sub(lambda m: m[0] if is_code(m.start()) else self._of_rows(m), text)
+            is_code = _code_of(text)
         for match in _REFERENCE.finditer(text):
             if is_code(match.start()):
                 continue
@@ -101,6 +109,23 @@ class Figures:
             at = match.end()
         new.text = "".join((*parts, text[at:]))
         return new
+
+    def items(self, text: str) -> list[str]:
+        """Return the references to the rows of a column where a text is one to all of them, else the
+        text alone: a list may have an item for each row."""
+        column = _COLUMN.fullmatch(text.strip())
+        return self._of_rows(column).split(_BETWEEN) if column else [text]
+
+    def _of_rows(self, column: re.Match[str]) -> str:
+        """Return the references to the rows of a column, or what was written where there are none."""
+        handle, _, name = column[1].partition(".")
+        name = name.strip().strip('"')
+        parts = [
+            part for part in self._parts(handle) if _column(part.columns, name or "c1") is not None
+        ]
+        numbers = dict.fromkeys(row.number for part in parts for row in part.rows)
+        each = (f"{{{{{column[1]}[{number}]{column[2]}}}}}" for number in sorted(numbers))
+        return _BETWEEN.join(each) or column[0]
 
     def cell(self, reference: str) -> Cell:
         """Return what a reference names, such as `tbl_k3x8a2qd.revenue[2]`. Raises Fault."""

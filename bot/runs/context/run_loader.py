@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.agent import handover, prompts
-from bot.agent.builtin.acquire_tools import tool_hints
+from bot.agent.builtin.acquire_tools import tool_hints, tools_offered
 from bot.agent.state import LoopState
+from bot.core.answers import Answer, stored_name
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import CorruptValue
@@ -77,11 +78,17 @@ class RunLoader:
             }
         )
         request_item = prompts.request_message(request, news.files, images=self.images)
+        is_about_thread = request.ts != request.thread and request.response_type != stored_name(
+            Answer
+        )
+        in_thread = is_about_thread or news.left_out > 0
+        offered = tools_offered(request, news.files, catalogue, in_thread=in_thread)
         notes = (
             *await _opening(run.parts, caller),
-            *tool_hints(request, catalogue, caller.acquired),
+            *tool_hints(request, catalogue, (*caller.acquired, *offered)),
         )
-        state = handover.first_state(caller, request_item, *notes, choice=run.models.choice)
+        choice = run.models.choice
+        state = handover.first_state(caller, request_item, *notes, offered=offered, choice=choice)
         bound = bound_to(request)
         # What others wrote stays in the conversation though the run may fail and leave it.
         news_entry = LedgerEntry(run_id="", items=brought, bound_to=bound)

@@ -35,14 +35,15 @@ _MOST_FILES = 10  # the latest
 class ThreadNews:
     """The news of a thread that the conversation must know before a question is answered.
 
-    `items` are messages to the model, `files` were attached by people, and `links` lead to the
-    messages. `seen` is the new value of `CallerState.seen`.
+    `items` are messages to the model, which lack `left_out` earlier ones, `files` were attached by
+    people, and `links` lead to the messages. `seen` is the new value of `CallerState.seen`.
     """
 
     seen: str
     items: tuple[Item, ...] = ()
     files: tuple[FileRef, ...] = ()
     links: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 async def news_of_thread(
@@ -82,6 +83,7 @@ async def news_of_thread(
         items=(item,) if lines else (),
         files=tuple(file for file in files.values() if file.id not in asked_with)[-_MOST_FILES:],
         links=tuple(each.url for each in shown if each.url),
+        left_out=left_out,
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from bot.agent.calls.call import Toolbox
-from bot.agent.events import ToolsAcquired
 from bot.dev.model import Script, call, finish
 from tests.unit.agent.harness import ANSWER, Bench, bench, small_tools
 
@@ -30,7 +29,6 @@ async def test_a_listed_tool_runs_when_it_is_called(stateless: bool) -> None:
     first, second = (place.api.requests[n].body["tools"] for n in (0, 1))
     assert [each["name"] for each in second] == [*(each["name"] for each in first), "extra"]
     assert list(place.outputs().values()) == ["extra tells things; use it for extras.\nextra x"]
-    assert place.of(ToolsAcquired) == [ToolsAcquired(("extra",))]
     assert ended.state.acquired == ("extra",)
 
 

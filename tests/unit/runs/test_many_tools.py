@@ -82,5 +82,5 @@ async def test_a_channel_with_few_tools_has_them_listed(stores: Stores) -> None:
     settings = {"channels": rules, "limits": Limits(listed_tools=3)}
     async with bot_with(stores, script, *TOOLS, **settings) as bot:
         await bot.ask("Which customer has the oldest invoice?")
-    assert "- find_issues: Finds issues" in str(bot.api.requests[0].body["tools"])
+    assert "issues: find_issues" in str(bot.api.requests[0].body["tools"])
     assert "find_customers" not in str(bot.api.requests[0].body)

@@ -69,7 +69,7 @@ async def asked(stores: Stores, server: McpServer, *calls: Any) -> Bot:
 
 
 async def test_tools_of_a_third_partys_server_are_acquired_and_called(stores: Stores) -> None:
-    """D1: they have their lines under the server's name until the model asks for them."""
+    """D1: they are named under the server's name until the model asks for them."""
     convert = {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}
     script = Script(
         [
@@ -83,7 +83,7 @@ async def test_tools_of_a_third_partys_server_are_acquired_and_called(stores: St
     async with bot_with(stores, script, mcpServers={"clock": TIME}) as bot:
         await bot.ask("What is noon UTC in Tokyo?")
     first = bot.api.requests[0].body["tools"]
-    assert "clock__convert_time: Convert time between timezones" in str(first)
+    assert "clock: clock__convert_time, clock__" in str(first)
     assert "clock__convert_time" not in bot.offered(0)
     assert "clock__convert_time" in bot.offered(1)
     assert "21:00" in bot.outputs()[0]

@@ -149,11 +149,11 @@ async def test_questions_at_once_pass_a_budget_by_one_call(
     spends what another holds. In the end nobody holds anything."""
     case = CASES[name]
     async with bot_with(stores, case.brain, **case.settings) as bot:
-        elsewhere = asked("How many?").model_copy(update={"team": "T2"})
+        elsewhere = asked("1+1?").model_copy(update={"team": "T2"})
         assert (await bot.ask(elsewhere)).status is RunStatus.SUCCESS
         room = case.room * max(getattr(each, case.unit) for each in served(bot))
     cap = Cap(tokens=int(room)) if case.unit == "tokens" else Cap(cost=room / 1e9)
-    asking = [asked("How many?", thread=f"{n}.0") for n in range(QUESTIONS)]
+    asking = [asked("1+1?", thread=f"{n}.0") for n in range(QUESTIONS)]
     budgets = Budgets(**{case.budget: cap})
     async with bot_with(stores, case.brain, budgets=budgets, **case.settings) as bot:
         outcomes = await asyncio.gather(*(bot.ask(each) for each in asking))
@@ -214,7 +214,7 @@ async def test_a_call_counts_for_the_day_on_which_it_began(stores: Stores, redis
     budgets = Budgets(user_day=Cap(tokens=10_000), workspace_month=Cap(tokens=10_000))
     async with bot_with(stores, lambda _: held(finish(answer()), done), budgets=budgets) as bot:
         patient(bot, clock=lambda: now[0])
-        working = asyncio.create_task(bot.ask("How many?"))
+        working = asyncio.create_task(bot.ask("1+1?"))
         await bot.api.until(lambda: bot.api.requests)
         now[0] = datetime(2026, 12, 1, 0, 1, tzinfo=UTC)
         done.set()
@@ -241,7 +241,7 @@ async def test_a_call_that_breaks_off_counts_with_what_had_come(
         stores, lambda _: finish(answer()), budgets=budgets, openai_fallback_models=spare
     ) as bot:
         bot.api.faults.fail(kind)
-        outcome = await bot.ask("How many?")
+        outcome = await bot.ask("1+1?")
         counted = sum(each.tokens for each in served(bot))
     assert outcome.status is RunStatus.SUCCESS
     total = (await spent(stores, asked(), Budget.USER_DAY)).tokens

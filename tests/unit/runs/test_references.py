@@ -83,6 +83,23 @@ def summary(outcome: Outcome) -> str:
     return str(outcome.result and outcome.result["summary"])
 
 
+async def test_a_whole_column_need_not_be_typed(stores: Stores) -> None:
+    """K16: its rows in a text, or an item of a list for each; a name that leads nowhere is a fault."""
+    said = answer(
+        "They are {{HANDLE.region[*]}}: {{HANDLE.units[*]}}.", key_points=["{{HANDLE.region[*]}}"]
+    )
+    wrong = answer("{{HANDLE.town[*]}}")
+    script = Script([READ, with_handle(wrong), with_handle(said)])
+    async with bot_with(stores, script) as bot:
+        outcome = await asked_of(bot, "Which regions are there?")
+        assert "there is no column town" in bot.outputs()[-1]
+    assert outcome.result
+    assert summary(outcome) == "They are North, South, West: 4,722, 3,048, 17."
+    assert outcome.result["key_points"] == ["North", "South", "West"]
+    assert outcome.traced
+    assert {item.verdict for item in outcome.traced.items} == {Verdict.READ}
+
+
 async def test_a_reference_is_filled_in_and_counts_as_read(stores: Stores) -> None:
     """evidence 1: by the row's name or number, with its place; what is typed is found as before. The
     model's call stays as it was, and its output says what was filled in."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from bot.app.tool_loading import catalogue as shipped
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit import Changes, Reads, Tool, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.offering import inputs_of
 
 
 def named(name: str, group: str = "g", *, core: bool = False, changes: bool = False) -> Tool:
@@ -39,31 +41,23 @@ def names(definitions: tuple[dict[str, Any], ...]) -> list[str]:
     return [each["name"] for each in definitions]
 
 
-def test_the_first_request_carries_core_tools_and_a_line_for_each_other(
+def test_the_first_request_carries_core_tools_and_the_names_of_the_others(
     catalogue: Catalogue,
 ) -> None:
-    """Grouped, and none twice."""
+    """D1: by group, and none twice."""
     assert names(catalogue.always) == ["read_file", ACQUIRE]
-    listed = catalogue.acquire_definition["description"].splitlines()[-5:]
-    assert listed == [
-        "b:",
-        "- alpha: Does alpha",
-        "- zeta: Does zeta",
-        "c:",
-        "- query_table: Does query_table",
-    ]
+    listed = catalogue.acquire_definition["description"].splitlines()[-2:]
+    assert listed == ["b: alpha, zeta", "c: query_table"]
 
 
-def test_every_tool_has_its_line_up_to_the_setting_and_of_more_the_groups() -> None:
-    """D1: bare names told the model nothing of 13 tools and more; where there are too many for a
-    line of each, what a tool does can be searched."""
+def test_every_tool_is_named_up_to_the_setting_and_of_more_the_groups() -> None:
+    """D1: what a tool does can be searched either way."""
     many = Catalogue.of([*SOME, *(named(f"tool_{n}", "z") for n in range(20))])
     definition = many.listing(23).acquire_definition
-    lines = definition["description"].splitlines()
-    assert [each for each in many.tools if not each.core and each.line not in lines] == []
-    assert definition["parameters"]["required"] == ["names"]
+    assert all(each.name in definition["description"] for each in many.tools if not each.core)
     grouped = many.listing(22).acquire_definition
     assert grouped["description"].endswith("b (2), c (1), z (20)")
+    assert grouped["parameters"] == definition["parameters"]
     assert grouped["parameters"]["required"] == ["names", "search"]
 
 
@@ -136,3 +130,110 @@ def test_the_shipped_tools_give_no_noise(asked: str) -> None:
 def test_the_shipped_tools_are_found_by_what_they_do(asked: str, first: str) -> None:
     """D1: a hint that clearly fits is given."""
     assert shipped().listing(0).hints(asked)[0].name == first
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered"),
+    [
+        ("Remind me tomorrow at 9 to call Ann", "schedule_prompt"),
+        ("Erinnere mich morgen um 9 an den Anruf", "schedule_prompt"),
+        ("Rappelle-moi demain à 9 h d'appeler Anne", "schedule_prompt"),
+        ("Recuérdame mañana a las 9 llamar a Ana", "schedule_prompt"),
+        ("Me lembre amanhã às 9 de ligar para a Ana", "schedule_prompt"),
+        ("明日9時に電話するようリマインドして", "schedule_prompt"),
+        ("Every Monday at 9, tell me who is on call", "schedule_prompt"),
+        ("Sag mir jeden Montag um 9, wer Bereitschaft hat", "schedule_prompt"),
+        ("Tous les lundis à 9 h, dis-moi qui est d'astreinte", "schedule_prompt"),
+        ("Todos los lunes a las 9 dime quién está de guardia", "schedule_prompt"),
+        ("Toda segunda às 9, diga quem está de plantão", "schedule_prompt"),
+        ("毎週月曜9時に当番を教えて", "schedule_prompt"),
+        ("Remember that I like short answers", "remember"),
+        ("Merk dir, dass ich kurze Antworten mag", "remember"),
+        ("Retiens que j'aime les réponses courtes", "remember"),
+        ("Recuerda que me gustan las respuestas cortas", "remember"),
+        ("Lembre-se de que gosto de respostas curtas", "remember"),
+        ("短い回答が好きだと覚えておいて", "remember"),
+        ("Post this in #random: lunch is ready", "post_message"),
+        ("Poste das in #random: Essen ist fertig", "post_message"),
+        ("Publie ceci dans #random : le repas est prêt", "post_message"),
+        ("Publica esto en #random: la comida está lista", "post_message"),
+        ("Publique isto em #random: o almoço está pronto", "post_message"),
+        ("#random に投稿して: お昼ができました", "post_message"),
+    ],
+)
+def test_a_changing_tool_is_offered_when_its_act_is_named(asked: str, offered: str) -> None:
+    """D1 K6: in the six languages, and few tools beside it."""
+    names = shipped().offers(asked, inputs_of(asked))
+    assert names[0] == offered
+    assert len(names) <= 4
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("Thanks!", "What does the post say?", "Who posted last?", "Do you remember Ann?"),
+        *("How many Mondays are in May?", "Danke, gerne!", "Was steht in der Post?", "Merci bien"),
+        *("Qui a publié le rapport annuel ?", "Gracias", "Obrigado", "ありがとう"),
+        *("How was the day?", "Everyone is here today", "ジョンの毎日さんって誰?"),
+    ],
+)
+def test_no_changing_tool_is_offered_for_a_word(asked: str) -> None:
+    """D1: a noun, a report of somebody else's act, a name."""
+    tools = shipped()
+    changing = [n for n in tools.offers(asked, inputs_of(asked)) if tools.get(n).mutates]
+    assert changing == ([] if "毎日" not in asked else ["schedule_prompt"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "files", "offered"),
+    [
+        ("Which region sold most?", ["sales.csv"], ["read_file"]),
+        ("What does handbook.docx say about leave?", [], ["read_file"]),
+        ("What was decided in #sales in Q3?", [], ["read_channel"]),
+        ("See https://x.slack.com/archives/C1/p1", [], ["read_linked_thread"]),
+        ("What does https://a.example/x say?", [], ["fetch_page"]),
+        ("What is 15% of 240?", [], ["calculate"]),
+        ("Total of tbl_k3x8a2qd?", [], ["query_table"]),
+        ("Hello there", [], []),
+        ("We are #1", [], ["calculate"]),
+    ],
+)
+def test_what_a_question_works_on_brings_its_tool(
+    asked: str, files: list[str], offered: list[str]
+) -> None:
+    """D1 K6: by what the tools declare, within 1,200 bytes; the tool comes first that the others need."""
+    tools = shipped()
+    names = tools.offers(asked, inputs_of(asked, files))
+    assert names[: len(offered)] == offered
+    assert bool(names) == bool(offered)
+    assert len(json.dumps(tools.acquired(names), separators=(",", ":"))) <= 1_300
+
+
+def test_every_tool_that_declares_it_can_be_offered() -> None:
+    """D1: alone, it fits into what a first request has room for."""
+    declared = [each for each in shipped().tools if each.asked_as or each.offered_with]
+    sizes = {
+        each.name: len(json.dumps(each.definition(), separators=(",", ":"))) for each in declared
+    }
+    assert len(declared) > 10
+    assert max(sizes.values()) <= 1_200, sizes
+
+
+def test_a_tool_declares_what_it_is_offered_for_or_what_it_tells() -> None:
+    """D1 D2: what `on_acquired` tells comes when the model acquires it, so it is not offered before."""
+
+    async def about(_services: object) -> str:
+        return "more"
+
+    with pytest.raises(ToolDefinitionError, match="on_acquired"):
+        tool(group="g", summary="Acts", on_acquired=about, asked_as=("act",))(print)
+    with pytest.raises(ToolDefinitionError, match="asked_as"):
+        named_as("(")
+
+
+def named_as(phrase: str) -> Tool:
+    async def act(what: str) -> str:
+        "Acts."
+        return what
+
+    return tool(group="g", summary="Acts", asked_as=(phrase,))(act).tool
