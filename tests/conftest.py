@@ -19,7 +19,7 @@ __all__ = ["redis", "redis_server", "redis_url", "stores"]
 
 settings.register_profile("heavy", deadline=None, max_examples=1_000, stateful_step_count=40)
 # How long one example takes says how busy the machine is: no test fails by it.
-settings.register_profile("usual", deadline=None, max_examples=25)
+settings.register_profile("usual", deadline=None, max_examples=15)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 # redis-py reads its package's metadata for each connection: 2 ms, seven times for each bot.
