@@ -30,13 +30,12 @@ def test_the_same_answers_in_other_notations_raise_no_alarm() -> None:
 
 def test_what_is_surely_wrong_is_told() -> None:
     """evidence 4: 99 % of invented quotes, addresses and ids, and some of the cells of other rows: of
-    those that stand in a table under a handle."""
-    counts = [catches(answers(source), kind, tries=1) for kind in SURE.values() for source in SETS]
+    those that stand in a table under a handle. Of every other answer."""
+    every_other = [answers(source)[::2] for source in SETS]
+    counts = [catches(some, kind, tries=1) for kind in SURE.values() for some in every_other]
     caught, tried = (sum(each) for each in zip(*counts, strict=True))
-    assert tried > 150
+    assert tried > 100
     assert caught >= 0.99 * tried
-    rows = [
-        catches(answers(source), kind, tries=2) for kind in OTHER_ROWS.values() for source in SETS
-    ]
+    rows = [catches(some, kind, tries=1) for kind in OTHER_ROWS.values() for some in every_other]
     caught, tried = (sum(each) for each in zip(*rows, strict=True))
     assert caught >= 0.25 * tried
