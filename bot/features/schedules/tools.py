@@ -47,7 +47,7 @@ _TITLES = {
 
 
 def _schedule_title(arguments: Any) -> str:
-    once, again = _TITLES[arguments.remind]
+    once, again = _TITLES[bool(arguments.remind)]
     place = _PLACES[_place(arguments)](channel=current_request().channel)
     if arguments.cron:
         zone = current_request().request.time_zone
@@ -72,11 +72,13 @@ def _is_for_asker(arguments: Any) -> bool:
 
 
 async def _can_be_scheduled(call: Any, services: Services) -> Any:
-    """Return the call with its place, which the card says."""
+    """Return the call with what is unusual in it, which is all that the card lists below its title."""
     schedules, where = cast(Schedules, services[Schedules]), _place(call)
     at = _with_offset(call.at)
-    await schedules.check(call.text, at=at, cron=call.cron or "", remind=call.remind, where=where)
-    return call.model_copy(update={"where": where})
+    remind = bool(call.remind)
+    await schedules.check(call.text, at=at, cron=call.cron or "", remind=remind, where=where)
+    usual = where == ("direct" if remind else "thread")
+    return call.model_copy(update={"remind": remind or None, "where": None if usual else where})
 
 
 _ASKED = (
@@ -122,11 +124,11 @@ async def schedule_prompt(
         Field(max_length=100, description='Or again and again: "0 9 * * MON", asker\'s zone.'),
     ] = None,
     remind: Annotated[
-        bool,
+        bool | None,
         Field(
             description="True: text is posted then as it is, and nothing is looked up or written."
         ),
-    ] = False,
+    ] = None,
     where: Annotated[
         SchedulePlace | None,
         Field(
@@ -140,7 +142,7 @@ async def schedule_prompt(
     approves first, exactly so."""
     place: SchedulePlace = where or ("direct" if remind else "thread")
     made = await schedules.add(
-        text, at=_with_offset(at), cron=cron or "", remind=remind, where=place
+        text, at=_with_offset(at), cron=cron or "", remind=bool(remind), where=place
     )
     return f"scheduled: {_line(made)}"
 
