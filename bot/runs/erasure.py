@@ -104,14 +104,14 @@ async def _delete_finished_tickets(redis: Connection, threads: set[str]) -> None
 
     The engine would keep them for another minute.
     """
-    names, cursor = {each.encode() for each in threads}, -1
+    names, cursor = {thread.encode() for thread in threads}, -1
     while cursor and names:
         scan = ("SCAN", max(cursor, 0), "MATCH", f"{NAME}:runs:*", "COUNT", 500)
         cursor, keys = await redis.call(*scan)
         for key in keys:
             fields = await redis.call("HGETALL", key)
             is_over = fields.get(b"state") in (b"completed", b"failed", b"cancelled")
-            if is_over and any(name in each for name in names for each in fields.values()):
+            if is_over and any(name in value for name in names for value in fields.values()):
                 await redis.call("DEL", key)
 
 
@@ -122,7 +122,7 @@ async def _withdraw_requests(requests: Requests, threads: set[str], user: str | 
     record to delete the messages that it has posted.
     """
     mailbox = requests.stores.mailbox
-    every = [request for each in threads for request in await mailbox.all_of(each)]
+    every = [request for thread in threads for request in await mailbox.all_of(thread)]
     own = [request for request in every if user in (None, request.user)]
     for request in own:
         await requests.take_back(request, request.user)
@@ -137,5 +137,5 @@ async def _withdraw_requests(requests: Requests, threads: set[str], user: str | 
 
 
 async def _is_busy(requests: Requests, threads: set[str], own: list[Request]) -> bool:
-    waiting = [each for each in threads if await requests.stores.mailbox.waiting(each)]
-    return bool(waiting or [each for each in own if await requests.is_under_way(each.id)])
+    waiting = [thread for thread in threads if await requests.stores.mailbox.waiting(thread)]
+    return bool(waiting or [request for request in own if await requests.is_under_way(request.id)])

@@ -64,15 +64,15 @@ class Catalogue:
     def of(cls, tools: Iterable[Tool]) -> Catalogue:
         """Return a catalogue. Raises ToolDefinitionError for a duplicate or reserved name."""
         ordered = _ordered(tools)
-        names = [each.name for each in ordered]
+        names = [tool.name for tool in ordered]
         if doubled := {name for name in names if names.count(name) > 1}:
-            places = {each.place for each in ordered if each.name in doubled}
+            places = {tool.place for tool in ordered if tool.name in doubled}
             raise ToolDefinitionError(
                 f"More than one tool is named {', '.join(sorted(doubled))}, in "
                 f"{' and in '.join(sorted(places))}. Rename one of them."
             )
         if taken := sorted(RESERVED.intersection(names)):
-            places = {each.place for each in ordered if each.name in taken}
+            places = {tool.place for tool in ordered if tool.name in taken}
             raise ToolDefinitionError(
                 f"Tool {', '.join(taken)} in {' and in '.join(sorted(places))}: the agent itself uses "
                 "that name."
@@ -81,8 +81,8 @@ class Catalogue:
 
     def joined_by(self, others: Iterable[Tool]) -> Catalogue:
         """Return a catalogue that also has those of `others` whose names are free."""
-        names = {each.name for each in self.tools}
-        new = {each.name: each for each in others if each.name not in names}
+        names = {tool.name for tool in self.tools}
+        new = {tool.name: tool for tool in others if tool.name not in names}
         return self._with(Catalogue.of(new.values()).tools) if new else self
 
     def with_own(self, *tools: Tool) -> Catalogue:
@@ -108,19 +108,21 @@ class Catalogue:
 
         return replace(
             self,
-            tools=tuple(each for each in self.tools if fits(each.name, each.group)),
-            hosted=tuple(each for each in self.hosted if fits(each["type"], hosted.GROUP)),
+            tools=tuple(tool for tool in self.tools if fits(tool.name, tool.group)),
+            hosted=tuple(
+                definition for definition in self.hosted if fits(definition["type"], hosted.GROUP)
+            ),
         )
 
     def served_by(self, services: Collection[type]) -> Catalogue:
         """Return the tools that ask for no other services than these."""
         offered = set(services)
-        served = (each for each in self.tools if offered.issuperset(each.services.values()))
+        served = (tool for tool in self.tools if offered.issuperset(tool.services.values()))
         return replace(self, tools=tuple(served))
 
     def without(self, names: Collection[str]) -> Catalogue:
         """Return the tools with other names than these."""
-        return replace(self, tools=tuple(each for each in self.tools if each.name not in names))
+        return replace(self, tools=tuple(tool for tool in self.tools if tool.name not in names))
 
     def has(self, allowed: str) -> bool:
         """Return whether the name, group or pattern `allowed` matches any tool."""
@@ -134,19 +136,19 @@ class Catalogue:
     @property
     def core(self) -> tuple[Tool, ...]:
         """The tools that every request carries."""
-        return tuple(each for each in self.tools if each.core)
+        return tuple(tool for tool in self.tools if tool.core)
 
     def get(self, name: str) -> Tool | None:
         return self._by_name.get(name)
 
     def near(self, name: str) -> list[str]:
         """Return up to three tool names that are similar to `name`."""
-        return difflib.get_close_matches(name, [each.name for each in self.tools], n=3, cutoff=0.4)
+        return difflib.get_close_matches(name, [tool.name for tool in self.tools], n=3, cutoff=0.4)
 
     @cached_property
     def always(self) -> tuple[dict[str, Any], ...]:
         """Definitions that every request carries: core tools, hosted tools and `acquire_tools`."""
-        core = (*(each.definition() for each in self.core), *self.hosted)
+        core = (*(tool.definition() for tool in self.core), *self.hosted)
         return (*core, self.acquire_definition) if self._others else core
 
     def acquired(self, names: Iterable[str]) -> tuple[dict[str, Any], ...]:
@@ -154,8 +156,8 @@ class Catalogue:
 
         Names that are unknown by now are skipped: a tool may have been removed since.
         """
-        found = (self.get(name) for name in names)
-        return tuple(each.definition() for each in found if each and not each.core)
+        acquired = (self.get(name) for name in names)
+        return tuple(tool.definition() for tool in acquired if tool and not tool.core)
 
     @property
     def is_listed(self) -> bool:
@@ -219,15 +221,15 @@ class Catalogue:
 
     @cached_property
     def _others(self) -> tuple[Tool, ...]:
-        return tuple(each for each in self.tools if not each.core)
+        return tuple(tool for tool in self.tools if not tool.core)
 
     @cached_property
     def _by_name(self) -> dict[str, Tool]:
-        return {each.name: each for each in self.tools}
+        return {tool.name: tool for tool in self.tools}
 
     @cached_property
     def _ranking(self) -> Ranking:
-        return Ranking([each.words for each in self._others])
+        return Ranking([tool.words for tool in self._others])
 
 
 def _ordered(tools: Iterable[Tool]) -> tuple[Tool, ...]:

@@ -95,27 +95,27 @@ class EvidenceDialog:
         What an answer rests on is shown to those who may ask where it was given, and of that only
         what they could open themselves at this moment.
         """
-        found = await self.answer_of(run_id)
-        kept = found[1].traced if found else None
-        if found is None or kept is None or found[0].team != self.team:
+        answered = await self.answer_of(run_id)
+        stored = answered[1].traced if answered else None
+        if answered is None or stored is None or answered[0].team != self.team:
             raise NotPermitted(words.GONE())
-        request, outcome = found
+        request, outcome = answered
         if request.private and request.user != user:
             raise NotPermitted(words.NOT_YOURS())
         person = await self.questions.permitted(user, request.channel)
-        traced = Findings.model_validate(each_text(kept.model_dump(mode="json"), clean))
+        traced = Findings.model_validate(each_text(stored.model_dump(mode="json"), clean))
         calls = _calls((await self.ledger_of(request, run_id)).entries)
         claims = _grouped(distinct(traced.items), calls)
         pages = max(1, -(-len(claims) // CLAIMS_OF_A_PAGE))
         number = min(max(number, 0), pages - 1)
-        shown = claims[number * CLAIMS_OF_A_PAGE :][:CLAIMS_OF_A_PAGE]
+        on_page = claims[number * CLAIMS_OF_A_PAGE :][:CLAIMS_OF_A_PAGE]
         page = EvidencePage(
             run_id=run_id,
             number=number,
             pages=pages,
             line=evidence_line(traced) or words.TITLE(),
             unreadable=traced.unreadable,
-            claims=await self._visible(shown, request, calls, person),
+            claims=await self._visible(on_page, request, calls, person),
         )
         return evidence_modal(page, LinkGate(outcome.links))
 
@@ -132,7 +132,10 @@ class EvidenceDialog:
         places.
         """
         guards = {
-            guard for each in claims for place in each.places for guard in _guards(place, calls)
+            guard
+            for claim_found in claims
+            for place in claim_found.places
+            for guard in _guards(place, calls)
         }
         openable = await self._openable(guards, request, person)
 
@@ -145,7 +148,7 @@ class EvidenceDialog:
 
         def claim(found: Finding) -> ShownClaim:
             places = tuple(map(shown, found.places))
-            sees_all = bool(places) and all(each.place for each in places)
+            sees_all = bool(places) and all(visible.place for visible in places)
             return ShownClaim(
                 found if sees_all else found.model_copy(update={"formula": ""}),
                 places[:MOST_PLACES],
@@ -159,14 +162,16 @@ class EvidenceDialog:
     ) -> frozenset[str]:
         """Return those channels and files that the person may open. What cannot be checked in time
         they may not."""
-        checks = {each: asyncio.create_task(self._opens(person, each, request)) for each in guards}
+        checks = {
+            guard: asyncio.create_task(self._opens(person, guard, request)) for guard in guards
+        }
         if checks:
             _, late = await asyncio.wait(checks.values(), timeout=_SECONDS)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        done = {each: task for each, task in checks.items() if not task.cancelled()}
-        return frozenset(each for each, task in done.items() if task.result())
+        done = {guard: task for guard, task in checks.items() if not task.cancelled()}
+        return frozenset(guard for guard, task in done.items() if task.result())
 
     async def _opens(self, person: Person, guard: str, request: Request) -> bool:
         if guard == request.channel:  # checked for the whole answer
@@ -216,8 +221,8 @@ def _guards(place: Place, calls: Mapping[str, _Call]) -> frozenset[str]:
 
 def _guard(address: str) -> frozenset[str]:
     """Return the id of the channel or the file that an address opens, if it is one of Slack's."""
-    found = _MESSAGE.search(address) or _FILE.search(address)
-    return frozenset({found[1]} if found else ())
+    match = _MESSAGE.search(address) or _FILE.search(address)
+    return frozenset({match[1]} if match else ())
 
 
 def _calls(ledger: Sequence[LedgerEntry]) -> dict[str, _Call]:
@@ -225,16 +230,16 @@ def _calls(ledger: Sequence[LedgerEntry]) -> dict[str, _Call]:
     only those see such a call who see all of them."""
     calls = dict[str, _Call]()
     for entry in ledger:
-        found = {
+        own_calls = {
             item["call_id"]: _Call(_query(str(item.get("arguments"))), reader=entry.bound_to)
             for item in entry.items
             if item.get("type") == "function_call"
         }
         for record in entry.calls:
-            addresses = frozenset(each.url for each in record.sources if each.url)
-            call = found.get(record.call_id, _Call(reader=entry.bound_to))
-            found[record.call_id] = replace(call, addresses=addresses)
-        for call_id, call in found.items():
+            addresses = frozenset(source.url for source in record.sources if source.url)
+            call = own_calls.get(record.call_id, _Call(reader=entry.bound_to))
+            own_calls[record.call_id] = replace(call, addresses=addresses)
+        for call_id, call in own_calls.items():
             before = calls.get(call_id)
             calls[call_id] = before.and_also(call) if before else call
     return calls
@@ -243,11 +248,11 @@ def _calls(ledger: Sequence[LedgerEntry]) -> dict[str, _Call]:
 def _query(arguments: str) -> str:
     """Return what a call looked for, "" if its arguments do not say."""
     try:
-        given = json.loads(arguments)
+        values = json.loads(arguments)
     except ValueError:
         return ""
-    found = (given.get(name) for name in _QUERIES) if isinstance(given, dict) else ()
-    return clean(str(next(filter(None, found), "")))
+    queries = (values.get(name) for name in _QUERIES) if isinstance(values, dict) else ()
+    return clean(str(next(filter(None, queries), "")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,17 +39,17 @@ def faults_of(result: BaseModel, evidence: RunEvidence) -> Faults:
         charts -= references.known_handles()
     else:
         charts = set()
-    sentences += (f"charts: there is no {each}" for each in sorted(charts))
-    found = evidence.findings(result, references.filled)
+    sentences += (f"charts: there is no {handle}" for handle in sorted(charts))
+    traced = evidence.findings(result, references.filled)
     addresses, quotes = set[str](), set[str]()
-    for each in found.of(Verdict.UNTRACED) if found else ():
-        in_source = each.field.startswith("sources.")
-        if in_source and each.kind is Claim.ADDRESS:
-            addresses.add(each.text)
-            sentences.append(f"{each.field}: no tool gave the address {each.text}")
-        elif in_source and each.kind is Claim.QUOTE and each.reason is Reason.NOT_FOUND:
-            quotes.add(each.text)
-            sentences.append(f"{each.field}: nothing that was read says “{each.text}”")
+    for claim in traced.of(Verdict.UNTRACED) if traced else ():
+        in_source = claim.field.startswith("sources.")
+        if in_source and claim.kind is Claim.ADDRESS:
+            addresses.add(claim.text)
+            sentences.append(f"{claim.field}: no tool gave the address {claim.text}")
+        elif in_source and claim.kind is Claim.QUOTE and claim.reason is Reason.NOT_FOUND:
+            quotes.add(claim.text)
+            sentences.append(f"{claim.field}: nothing that was read says “{claim.text}”")
     return Faults(tuple(sentences), frozenset(charts), frozenset(addresses), frozenset(quotes))
 
 
@@ -61,12 +61,12 @@ def without(result: BaseModel, faults: Faults) -> BaseModel:
     if not isinstance(fields, dict):
         return result
     if faults.charts:
-        fields["charts"] = [each for each in fields["charts"] if each not in faults.charts]
+        fields["charts"] = [handle for handle in fields["charts"] if handle not in faults.charts]
     if isinstance(sources := fields.get("sources"), list):
         fields["sources"] = [
-            {**each, "quote": None} if each.get("quote") in faults.quotes else each
-            for each in sources
-            if each.get("url") not in faults.addresses
+            {**source, "quote": None} if source.get("quote") in faults.quotes else source
+            for source in sources
+            if source.get("url") not in faults.addresses
         ]
     if _MISSING() in str(fields) and isinstance(gaps := fields.get("gaps"), list):
         fields["gaps"] = [*gaps, _GAP()]

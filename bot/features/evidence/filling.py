@@ -152,10 +152,10 @@ class _Walk:
                 return self._table(value, path)
             case dict():
                 return {
-                    name: self._typed(each)
+                    name: self._typed(inner)
                     if self.escaped and name in _AS_TYPED
-                    else self.through(each, f"{path}.{name}")
-                    for name, each in value.items()
+                    else self.through(inner, f"{path}.{name}")
+                    for name, inner in value.items()
                 }
             case _:
                 return value
@@ -176,12 +176,14 @@ class _Walk:
     def _text(self, text: str, path: str) -> str:
         new = self.figures.fill(text, self.locale, escaped=self.escaped)
         self.faults += new.faults
-        for each in new.filled:
-            if is_link(each.cell):
+        for figure in new.filled:
+            if is_link(figure.cell):
                 continue
-            self._note(path, new.text[each.start : each.end], each.start, each.reference)
-            self.cells[each.reference] = each.cell
-            self.notes.append(f"filled in: {each.reference} = {new.text[each.start : each.end]}")
+            self._note(path, new.text[figure.start : figure.end], figure.start, figure.reference)
+            self.cells[figure.reference] = figure.cell
+            self.notes.append(
+                f"filled in: {figure.reference} = {new.text[figure.start : figure.end]}"
+            )
         return new.text
 
     def _note(self, path: str, text: str, start: int, reference: str) -> None:
@@ -191,7 +193,7 @@ class _Walk:
 
     def _table(self, table: Mapping[str, Any], path: str) -> Any:
         """Return a table with the rows that were shown of its handle; None where there are none."""
-        handle, wanted = str(table["handle"]), [str(each) for each in table["columns"] or ()]
+        handle, wanted = str(table["handle"]), [str(name) for name in table["columns"] or ()]
         try:
             parts = self.figures.table(handle)
         except Fault as fault:
@@ -206,16 +208,16 @@ class _Walk:
             )
             return None
         chosen = [whole.columns.index(name) for name in wanted or whole.columns]
-        shown = {
+        rows_shown = {
             row.number: (part, row)
             for part in parts
             if part.columns == whole.columns
             for row in part.rows
         }
         rows = list[Sequence[str]]()
-        for number, (part, row) in sorted(shown.items())[:_MOST_ROWS]:
+        for number, (part, row) in sorted(rows_shown.items())[:_MOST_ROWS]:
             cells = [part.cell(row, column) for column in chosen]
-            rows.append([_english(cell, shown.values()) for cell in cells])
+            rows.append([_english(cell, rows_shown.values()) for cell in cells])
             at = f"{path}.rows.{len(rows) - 1}"
             for n, cell in enumerate(cells):
                 self._note(f"{at}.{n}", rows[-1][n], 0, f'{handle}."{cell.column}"[{number}]')

@@ -32,8 +32,8 @@ class EvidenceHook(Hooks):
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
-        kept = state.hooks.get(self.name, {})
-        self._evidence.sent_back = int(kept.get("sent_back", 0))
+        memory = state.hooks.get(self.name, {})
+        self._evidence.sent_back = int(memory.get("sent_back", 0))
         self._evidence.filling.filled = filled_in(state)
 
     @override
@@ -68,15 +68,15 @@ class EvidenceHook(Hooks):
 
 def filled_in(state: LoopState) -> list[Filling]:
     """Return what was filled in in the result of a run, from its state."""
-    kept = state.hooks.get(NAME, {}).get("filled", ())
-    return [Filling(*each) for each in kept]
+    fillings = state.hooks.get(NAME, {}).get("filled", ())
+    return [Filling(*filling) for filling in fillings]
 
 
 def _objection(faults: Faults) -> str:
     named = list(dict.fromkeys(faults.sentences))
-    shown = "\n".join(f"- {each}" for each in named[:_MOST_NAMED])
+    listed = "\n".join(f"- {sentence}" for sentence in named[:_MOST_NAMED])
     more = f"\n- and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
     return (
-        f"Not taken yet:\n{shown}{more}\n"
+        f"Not taken yet:\n{listed}{more}\n"
         "Correct these or leave them out, and change nothing else. Then call complete_task again."
     )

@@ -48,7 +48,7 @@ class ShownClaim:
     @property
     def best(self) -> ShownPlace:
         """The first place that the viewer may see."""
-        return next((each for each in self.places if each.place), ShownPlace(None))
+        return next((place for place in self.places if place.place), ShownPlace(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,27 +133,27 @@ def _not_found(claims: Sequence[ShownClaim], unreadable: Unreadable) -> Block:
 
 def _claim(claim: ShownClaim, origin: _Origin, gate: LinkGate) -> Iterator[Block]:
     """Yield a claim with its places: row, column and value, or the words of the line."""
-    found = claim.finding
-    yield _text(_said(found), bold=True)
-    if found.verdict is Verdict.WORKED_OUT:
-        yield _text(f" · {_short(found.formula) or texts.WORKED_OUT()}")
-        for shown in dict.fromkeys(claim.places):
-            if place := shown.place:
+    finding = claim.finding
+    yield _text(_said(finding), bold=True)
+    if finding.verdict is Verdict.WORKED_OUT:
+        yield _text(f" · {_short(finding.formula) or texts.WORKED_OUT()}")
+        for place_shown in dict.fromkeys(claim.places):
+            if place := place_shown.place:
                 yield _text(" · ")
-                if _Origin.of(shown) != origin:
+                if _Origin.of(place_shown) != origin:
                     yield _text(f"{place.source or _tool(place.tool)}, ")
                 yield from _where(place, gate)
         if claim.left_out:
             yield _text(f" · {texts.MORE_PLACES(count=claim.left_out)}")
         return
-    if found.verdict is Verdict.NEAR_QUOTE:
+    if finding.verdict is Verdict.NEAR_QUOTE:
         yield _text(f" · {texts.NEAR_QUOTE()}")
-    if found.reason in texts.REASONS:
-        yield _text(f" · {texts.REASONS[found.reason]()}")
+    if finding.reason in texts.REASONS:
+        yield _text(f" · {texts.REASONS[finding.reason]()}")
     if place := claim.best.place:
         yield _text(" · ")
         yield from _where(place, gate)
-        if value := _value(found, place):
+        if value := _value(finding, place):
             yield _text(f": {value}")
 
 

@@ -57,45 +57,47 @@ class AnswerRefresh:
 
     async def start(self, press: ButtonPress) -> None:
         """Have a worker refresh the answer for the person who pressed. One at a time per answer."""
-        kept, person = await self._answer(press.value, press.user, press.channel)
-        if not await self.store.begin(kept.thread_key, press.value):
+        original, person = await self._answer(press.value, press.user, press.channel)
+        if not await self.store.begin(original.thread_key, press.value):
             raise NotPermitted(said.BUSY())
-        await self.submit(_job(kept, person, press.value), f"refresh:{press.user}:{press.at}")
+        await self.submit(_job(original, person, press.value), f"refresh:{press.user}:{press.at}")
 
     async def scheduled(self, schedule: Schedule) -> None:
         """Have a worker refresh the answer of a due schedule in its owner's name."""
         run_id, at = schedule.refresh, schedule.next_at
-        kept, person = await self._answer(run_id, schedule.user, schedule.channel)
-        request = _job(kept, person, run_id).model_copy(update={"schedule": schedule.id})
+        original, person = await self._answer(run_id, schedule.user, schedule.channel)
+        request = _job(original, person, run_id).model_copy(update={"schedule": schedule.id})
         await self.submit(request, f"refresh:{schedule.id}:{at}")
 
     async def post(self, press: ButtonPress) -> bool:
         """Post the person's result in the thread. Return False when it is being posted already."""
-        kept, _ = await self._answer(press.value, press.user, press.channel)
+        original, _ = await self._answer(press.value, press.user, press.channel)
         async with self.alone(f"{press.value}:{press.user}") as lock:
             if lock is None:
                 return False
-            result = await self.store.get(kept.thread_key, press.value, press.user)
+            result = await self.store.get(original.thread_key, press.value, press.user)
             if result is None or result.problem:
                 raise NotPermitted(said.NOTHING_TO_POST())
             poster = ResultPoster(self.clients, self.identity, self.store)
-            found = await self.answer_of(press.value)
-            with reader(locale_of_message(found[1], kept) if found else kept.spoken_locale):
+            answered = await self.answer_of(press.value)
+            with reader(
+                locale_of_message(answered[1], original) if answered else original.spoken_locale
+            ):
                 part = refresh_part(result, said.POSTED_FOR(person=f"<@{result.user}>"))
-            await poster.post(kept, result, part, lock.hold)
+            await poster.post(original, result, part, lock.hold)
         return True
 
     async def keep(self, run_id: str, cron: str, user: str, channel: str) -> str:
         """Refresh the answer on a schedule from now on. Return the sentence that says so."""
-        kept, person = await self._answer(run_id, user, channel)
+        original, person = await self._answer(run_id, user, channel)
         if cron not in said.OFTEN:
             raise NotPermitted(said.CANNOT())
         schedule = Schedule(
-            team=kept.team,
-            channel=kept.channel,
-            thread=kept.thread,
+            team=original.team,
+            channel=original.channel,
+            thread=original.thread,
             user=user,
-            text=said.SCHEDULED_TEXT(question=one_line(kept.said, _MAX_QUESTION)),
+            text=said.SCHEDULED_TEXT(question=one_line(original.said, _MAX_QUESTION)),
             cron=cron,
             time_zone=person.time_zone,
             next_at=first_time(cron, person.time_zone, time.time()),
@@ -108,12 +110,12 @@ class AnswerRefresh:
 
     async def _answer(self, run_id: str, user: str, channel: str) -> tuple[Request, Person]:
         """Return the request of an answer that the whole channel could read, and the person."""
-        found = await self.answer_of(run_id)
-        kept = found[0] if found else None
-        is_here = kept and (kept.team, kept.channel) == (self.questions.team, channel)
-        if kept is None or not is_here or kept.private:
+        answered = await self.answer_of(run_id)
+        original = answered[0] if answered else None
+        is_here = original and (original.team, original.channel) == (self.questions.team, channel)
+        if original is None or not is_here or original.private:
             raise NotPermitted(said.CANNOT())
-        return kept, await self.questions.permitted(user, channel)
+        return original, await self.questions.permitted(user, channel)
 
 
 def _job(kept: Request, person: Person, run_id: str) -> Request:
@@ -184,20 +186,20 @@ class RefreshResults:
         Raises SlackApiError and TRANSPORT_ERRORS when a scheduled one was not posted: the job is
         done again, and finds the message if it is there.
         """
-        found = await self.answer_of(result.run_id)
-        kept = found[0] if found else None
+        answered = await self.answer_of(result.run_id)
+        original = answered[0] if answered else None
         if not request.schedule:
-            await self._tell(request, kept, result)
+            await self._tell(request, original, result)
             return
-        locale = locale_of_message(found[1], found[0]) if found else request.locale
+        locale = locale_of_message(answered[1], answered[0]) if answered else request.locale
         await load_catalogue(locale)
         with reader(locale):
             part = refresh_part(result, said.POSTED_SCHEDULED(person=f"<@{result.user}>"))
-            ended = ended_part(kept.id, request.user) if kept else part
-        if kept and result.is_over:
-            await self._end(request, kept, result, ended)
+            ended = ended_part(original.id, request.user) if original else part
+        if original and result.is_over:
+            await self._end(request, original, result, ended)
             return
-        if kept and result.changed and not await self._post(request, kept, result, part):
+        if original and result.changed and not await self._post(request, original, result, part):
             result = result.model_copy(update={"problem": words.THREAD_GONE()})
         await self._count(request, result)
 

@@ -69,10 +69,10 @@ def _names(
     own = dict(zip(columns, rows[cell.row].cells, strict=True))
     others = [name for name in own if name != cell.column and columns.count(name) == 1]
     others.sort(key=lambda name: (not _LETTER.search(own[name]), not _is_name(name, own[name])))
-    said = sum(_is_name(name, own[name]) for name in others)
+    same_names = sum(_is_name(name, own[name]) for name in others)
     if len(rows) == 1:
-        others = others[:said]
-    for count in range(1 if is_whole else max(1, said), len(others) + 1):
+        others = others[:same_names]
+    for count in range(1 if is_whole else max(1, same_names), len(others) + 1):
         names = {name: own[name] for name in others[:count]}
         if sum(_has(names, columns, row) for row in rows.values()) == 1:
             return names
@@ -92,5 +92,5 @@ def _is_name(column: str, text: str) -> bool:
 def _total(part: ShownTable) -> int:
     """Return how many rows a table has, as the output says it."""
     head = rf"^handle: {part.handle} · (?:rows [\d,]+–[\d,]+ of )?([\d,]+)"
-    found = re.search(head, part.output.text, re.MULTILINE)
-    return int(found[1].replace(",", "")) if found else len(part.rows)
+    match = re.search(head, part.output.text, re.MULTILINE)
+    return int(match[1].replace(",", "")) if match else len(part.rows)

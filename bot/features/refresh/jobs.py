@@ -58,29 +58,31 @@ class RefreshJobs:
         assert request.job  # noqa: S101 - that is why it is called
         run_id, stores = request.job.subject, self.deps.stores
         results = RefreshStore.of(stores)
-        kept, outcome = await stores.runs.answer(run_id) or (None, None)
+        original, outcome = await stores.runs.answer(run_id) or (None, None)
         result = Refreshed(
             run_id=run_id,
             request_id=request.id,
             user=request.user,
-            answered_at=kept.received_at if kept else request.received_at,
+            answered_at=original.received_at if original else request.received_at,
         )
         try:
-            before = await results.get(kept.thread_key, run_id, request.user) if kept else None
+            before = (
+                await results.get(original.thread_key, run_id, request.user) if original else None
+            )
             if before and before.request_id == request.id:
                 result = before
-            elif kept is None or outcome is None:
+            elif original is None or outcome is None:
                 result = result.model_copy(update={"problem": NOT_STORED()})
             elif deaths >= _MAX_DEATHS:
                 result = result.model_copy(update={"problem": FAILED()})
             else:
-                result = await self._refreshed(request, kept, outcome, result)
-            if kept and result is not before:
-                result = await results.keep(kept.thread_key, result)
-                await stores.runs.renew(run_id, kept.thread_key)
+                result = await self._refreshed(request, original, outcome, result)
+            if original and result is not before:
+                result = await results.keep(original.thread_key, result)
+                await stores.runs.renew(run_id, original.thread_key)
         finally:
-            if kept:
-                await results.end(kept.thread_key, run_id)
+            if original:
+                await results.end(original.thread_key, run_id)
         await self.show(request, result)
 
     async def _refreshed(
@@ -104,12 +106,12 @@ class RefreshJobs:
         changes = await asyncio.to_thread(
             compared, figures, repetition, outcome.result or {}, answer_locale(kept, outcome.result)
         )
-        asked = " ".join(output.arguments for output in repetition.outputs.values())
+        arguments = " ".join(output.arguments for output in repetition.outputs.values())
         return result.model_copy(
             update={
                 "figures": changes,
                 "others": others,
-                "periods": tuple(sorted({*_DATE.findall(asked)})),
+                "periods": tuple(sorted({*_DATE.findall(arguments)})),
             }
         )
 
@@ -146,7 +148,7 @@ def _asked_by(request: Request, kept: Request) -> Request:
 
 def _until(run_id: str, entries: Sequence[LedgerEntry]) -> Sequence[LedgerEntry]:
     """Return the entries up to the last of a run."""
-    own = [n for n, each in enumerate(entries) if each.run_id == run_id]
+    own = [n for n, entry in enumerate(entries) if entry.run_id == run_id]
     return entries[: own[-1] + 1] if own else ()
 
 

@@ -33,12 +33,14 @@ def refresh_part(result: Refreshed, note: str = "") -> Part:
 def _blocks(result: Refreshed, note: str) -> list[Block]:
     parts = [_paragraph(_headline(result)), *_listed([*_lines(result.changed)])]
     if result.unknown:
-        lines = [words.LABELLED(label=_named(each), value=each.why) for each in result.unknown]
+        lines = [
+            words.LABELLED(label=_named(figure), value=figure.why) for figure in result.unknown
+        ]
         parts += [_paragraph(said.NOT_READ(count=len(lines))), *_listed(lines)]
     if result.others:
         parts.append(_paragraph(said.OTHERS(result.others)))
     times = {"now": result.at, "then": result.answered_at}
-    shown = {name: local_time(int(each.timestamp())) for name, each in times.items()}
+    shown = {name: local_time(int(time.timestamp())) for name, time in times.items()}
     notes = [note, said.AS_OF(**shown)]
     if result.periods:
         dates = ", ".join(result.periods[:_MAX_PERIODS])
@@ -48,7 +50,7 @@ def _blocks(result: Refreshed, note: str) -> list[Block]:
         notes.append(said.LAST_GOOD(when=when))
     return [
         rich_text(*parts),
-        *(context(each).block for each in notes if each),
+        *(context(note).block for note in notes if note),
     ]
 
 
@@ -115,6 +117,6 @@ def _paragraph(text: str) -> Block:
 def _listed(lines: Sequence[str]) -> list[Block]:
     """Return a list of at most twenty lines, and how many there are beyond these."""
     more = len(lines) - _MAX_LISTED
-    shown = [*lines[:_MAX_LISTED], *([said.MORE(count=more)] if more > 0 else [])]
-    items = [_paragraph(line) for line in shown]
+    listed = [*lines[:_MAX_LISTED], *([said.MORE(count=more)] if more > 0 else [])]
+    items = [_paragraph(line) for line in listed]
     return [{"type": "rich_text_list", "style": "bullet", "elements": items}] if items else []

@@ -84,5 +84,5 @@ class RefreshStore:
 
 
 def _digest(result: Refreshed) -> str:
-    values = "\n".join(each.now for each in result.figures)
+    values = "\n".join(figure.now for figure in result.figures)
     return hashlib.sha256(values.encode()).hexdigest()

@@ -100,58 +100,69 @@ class DirectHistory:
         if has_begun or not (_opens_thread(request) and self.settings.remembers(request)):
             return EarlierExchanges()
         exchanges = await self._exchanges(request)
-        threads = list(dict.fromkeys(each.thread_key for each in exchanges))
-        saved = {each: await self._saved(each) for each in threads}
+        threads = list(dict.fromkeys(exchange.thread_key for exchange in exchanges))
+        saved = {thread: await self._saved(thread) for thread in threads}
         items: list[Item] = []
         links: list[str] = []
-        kept: list[_Exchange] = []
+        quoted: list[_Exchange] = []
         room = self.settings.remember_tokens
-        for each in exchanges:
-            told = self._told(each, saved.pop(each.thread_key, ()), room if not kept else 0)
+        for exchange in exchanges:
+            told = self._told(
+                exchange, saved.pop(exchange.thread_key, ()), room if not quoted else 0
+            )
             room -= sum(map(_tokens, told))
-            if room < 0 and kept:
+            if room < 0 and quoted:
                 break
-            kept.append(each)
+            quoted.append(exchange)
             items[:0] = told
-            links += [link for link in each.outcome.links if link in str(told[-1]["content"])]
-        if not kept:
+            links += [link for link in exchange.outcome.links if link in str(told[-1]["content"])]
+        if not quoted:
             return EarlierExchanges()
-        given = {each.thread_key for each in kept}
-        states = [await self._state(each) for each in threads if each in given][::-1]
-        places = [place for each in given for place in await self.stores.artifacts.places(each)]
+        quoted_threads = {exchange.thread_key for exchange in quoted}
+        states = [await self._state(thread) for thread in threads if thread in quoted_threads][::-1]
+        places = [
+            place
+            for thread in quoted_threads
+            for place in await self.stores.artifacts.places(thread)
+        ]
         return EarlierExchanges(
             items=(prompts.note(prompts.EARLIER), *items),
             threads=frozenset(places),
-            acquired=tuple(name for each in states for name in each.acquired),
+            acquired=tuple(name for state in states for name in state.acquired),
             links=tuple(links),
-            hooks=merged_memory([each.hooks for each in states]),
+            hooks=merged_memory([state.hooks for state in states]),
         )
 
     async def _exchanges(self, request: Request) -> list[_Exchange]:
         """Return the exchanges that may be handed on, the newest first."""
         runs = await self.stores.direct.recent(request, self.settings.remember_minutes * 60)
         records = await self.stores.runs.ended(runs)
-        ids = [each for record in records for each in (record.request_id, *record.joined)]
+        ids = [
+            request_id for record in records for request_id in (record.request_id, *record.joined)
+        ]
         requests = {
-            each.id: each for each in await self.stores.mailbox.get_many(ids) if each.is_current
+            request.id: request
+            for request in await self.stores.mailbox.get_many(ids)
+            if request.is_current
         }
-        found: dict[tuple[str, str], _Exchange] = {}  # of an answer and its repetitions the last
+        # Of an answer and its repetitions the last.
+        exchanges: dict[tuple[str, str], _Exchange] = {}
         for record in records:
             exchange = _exchange(record, requests)
             if exchange is not None and all(
                 _is_of_conversation(e, request) for e in exchange.asked
             ):
-                found.setdefault((exchange.thread_key, exchange.asked[0].text), exchange)
-        return [*found.values()][:_MOST]
+                exchanges.setdefault((exchange.thread_key, exchange.asked[0].text), exchange)
+        return [*exchanges.values()][:_MOST]
 
     async def _saved(self, thread_key: str) -> list[Artifact]:
         """Return the latest artifacts of a thread, without those of private requests."""
-        store, found = self.stores.artifacts, list[Artifact]()
+        store, artifacts = self.stores.artifacts, list[Artifact]()
         for handle in await store.handles(thread_key):
             if (description := await store.description(thread_key, handle)) is not None:
                 with suppress(CorruptValue):
-                    found.append(decode(Artifact, description))
-        return sorted(found, key=lambda each: each.created)[-_MOST_HANDLES:]
+                    artifacts.append(decode(Artifact, description))
+        return sorted(artifacts, key=lambda each: each.created)[-_MOST_HANDLES:]
 
     async def _state(self, thread_key: str) -> CallerState:
         try:
@@ -166,25 +177,25 @@ class DirectHistory:
         """
         parts = 4 * len(exchange.asked)  # half of the room is for the answer
         part = Room(_ANY_LENGTH, max(1, room // parts) if room else 0)
-        images = sum(prompts.is_image(file) for each in exchange.asked for file in each.files)
+        images = sum(prompts.is_image(file) for request in exchange.asked for file in request.files)
         shows_images = self.images and (not room or images * _IMAGE_TOKENS <= room // 2)
         questions = [
             prompts.request_message(
-                each.model_copy(
+                request.model_copy(
                     update={
-                        "text": shortened(each.text, part),
-                        "quoted": shortened(each.quoted, part),
+                        "text": shortened(request.text, part),
+                        "quoted": shortened(request.quoted, part),
                         "again": None,
                         "before_edit": "",
                     }
                 ),
                 images=shows_images,
             )
-            for each in exchange.asked
+            for request in exchange.asked
         ]
-        left = max(1, room // 4, room - sum(map(_tokens, questions))) if room else 0
+        for_answer = max(1, room // 4, room - sum(map(_tokens, questions))) if room else 0
         answer = "\n".join((_answer(exchange.outcome), *map(_line, saved)))
-        return [*questions, assistant_message(shortened(answer, Room(_ANY_LENGTH, left)))]
+        return [*questions, assistant_message(shortened(answer, Room(_ANY_LENGTH, for_answer)))]
 
 
 def _opens_thread(request: Request) -> bool:
@@ -213,8 +224,8 @@ def _exchange(record: RunRecord, requests: Mapping[str, Request]) -> _Exchange |
     if record.request_id not in requests:
         return None
     ids = (record.request_id, *record.joined)
-    asked = [requests[each] for each in ids if each in requests]
-    return _Exchange(asked[-_MOST_MESSAGES:], outcome)
+    questions = [requests[request_id] for request_id in ids if request_id in requests]
+    return _Exchange(questions[-_MOST_MESSAGES:], outcome)
 
 
 def _answer(outcome: Outcome) -> str:

@@ -129,22 +129,22 @@ class Requests:
 
         The runs that ask for them belong to other conversations.
         """
-        found: list[tuple[Approval, str]] = []
+        places: list[tuple[Approval, str]] = []
         for key in await self._threads_of(f"{team}:"):
             is_parked = await self.stores.mailbox.is_parked(key)
             for approval in await self._pending(key) if is_parked else ():
                 ts = await self.stores.runs.card(approval.run_id, approval.card_for(user))
-                found += [(approval, ts)] if ts else []
-        return found
+                places += [(approval, ts)] if ts else []
+        return places
 
     async def _pending(self, thread_key: str) -> list[Approval]:
         try:
             head = await self.stores.mailbox.head(thread_key)
             run_id = await self.stores.runs.id_of(head.id) if head else None
-            asked = await self.stores.approvals.of_run(run_id) if run_id else []
+            records = await self.stores.approvals.of_run(run_id) if run_id else []
         except CorruptValue:  # the engine sets it aside
             return []
-        return [each.approval for each in asked if each.decision is None]
+        return [record.approval for record in records if record.decision is None]
 
     async def asked(self, approval_id: str) -> ApprovalRecord | None:
         """Return an approval with its decision, if any; None when it is unknown."""
@@ -182,8 +182,8 @@ class Requests:
         """
         team, channel, _ = thread_key.split(":", 2)
         every = await self._of_message(team, channel, ts)
-        for each in every:
-            await self._requeue_joined(each)
+        for request_record in every:
+            await self._requeue_joined(request_record)
         return any([await self.take_back(each.request, by) for each in every])
 
     async def forget_question(self, thread_key: str, ts: str) -> None:
@@ -277,12 +277,12 @@ class Requests:
         if request is None:
             return None
         joined = await mailbox.get_many(await self.stores.runs.joined(request_id))
-        every = (request, *(each for each in joined if each.is_current))
+        every = (request, *(joining for joining in joined if joining.is_current))
         return request.model_copy(
             update={
-                "text": NEXT_MESSAGE.join(each.text for each in every),
-                "quoted": "\n\n".join(each.quoted for each in every if each.quoted),
-                "files": tuple(file for each in every for file in each.files),
+                "text": NEXT_MESSAGE.join(answered.text for answered in every),
+                "quoted": "\n\n".join(answered.quoted for answered in every if answered.quoted),
+                "files": tuple(file for answered in every for file in answered.files),
             }
         )
 
@@ -302,11 +302,11 @@ class Requests:
         if answer is None:
             return []
         request = answer[0]
-        kept = await self.stores.mailbox.get(request.id)
-        if kept and not kept.is_current:
+        stored = await self.stores.mailbox.get(request.id)
+        if stored and not stored.is_current:
             return []
         joined = await self.stores.mailbox.get_many(await self.stores.runs.joined(request.id))
-        return [request, *(each for each in joined if each.is_current)]
+        return [request, *(joining for joining in joined if joining.is_current)]
 
     async def supersede(self, old: EditScope, new: Request) -> None:
         """Replace `old` and its revisions by `new`, which was submitted.
@@ -343,8 +343,8 @@ class Requests:
         self, team: str, channel: str, by: str, *, before: str | None = None
     ) -> bool:
         """Stop runs and waiting requests in every thread of a conversation, as `cancel` does."""
-        found = await self._threads_of(f"{team}:{channel}:")
-        return any([await self.cancel(thread_key, by, before=before) for thread_key in found])
+        threads = await self._threads_of(f"{team}:{channel}:")
+        return any([await self.cancel(thread_key, by, before=before) for thread_key in threads])
 
     async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
         """Stop the thread's current run if `by` asked for it and it answers `request_id`, if given."""

@@ -81,9 +81,9 @@ class EditScope:
         new = new.model_copy(update={"quoted": first.quoted, "files": first.files})
         if not self.others:
             return new
-        every = [(first, new.text), *((each.first, each.now.said) for each in self.others)]
+        every = [(first, new.text), *((edited.first, edited.now.said) for edited in self.others)]
         every.sort(key=lambda each: float(each[0].ts))
-        mentioned = (*new.mentioned, *(m for each in self.others for m in each.now.mentioned))
+        mentioned = (*new.mentioned, *(m for edited in self.others for m in edited.now.mentioned))
         together = {
             "own": new.text,
             "text": NEXT_MESSAGE.join(text for _, text in every),
@@ -100,9 +100,9 @@ async def edit_scope_of(stores: Stores, request: Request) -> EditScope:
     first = before[0] if before else request
     others = await _other_messages(stores, first)
     every = [
-        each
+        revision
         for now in (*before, request, *(b.now for b in others))
-        for each in await revisions_of(stores, now)
+        for revision in await revisions_of(stores, now)
     ]
     return EditScope(MessageVersions(first, request), tuple(others), replaced_by_edit(every))
 
@@ -136,10 +136,12 @@ async def messages_answered(stores: Stores, request: Request, run_id: str) -> li
         for replaced in request.replaces:
             if begun := await stores.runs.begun_by(replaced):
                 ids += [begun[0], *await stores.runs.joined(begun[0])]
-        known += [each for each in await stores.mailbox.get_many(ids) if not each.withdrawn]
+        known += [
+            request for request in await stores.mailbox.get_many(ids) if not request.withdrawn
+        ]
     except CorruptValue:
         log.exception("what joined the run of %s cannot be read", request.id)
-    return sorted({ts for each in known for ts in (each.ts, each.message) if ts})
+    return sorted({ts for request in known for ts in (request.ts, request.message) if ts})
 
 
 async def _other_messages(stores: Stores, first: Request) -> list[MessageVersions]:
@@ -150,17 +152,17 @@ async def _other_messages(stores: Stores, first: Request) -> list[MessageVersion
     ids = (begun[0], *await stores.runs.joined(begun[0]))
     if first.id not in ids:
         return []
-    others = [each for each in await stores.mailbox.get_many(ids) if each.id != first.id]
+    others = [request for request in await stores.mailbox.get_many(ids) if request.id != first.id]
     return [
-        MessageVersions(each, await _now(stores, each))
-        for each in others
-        if await stores.runs.id_of(each.id) == run_id
+        MessageVersions(request, await _now(stores, request))
+        for request in others
+        if await stores.runs.id_of(request.id) == run_id
     ]
 
 
 async def _now(stores: Stores, first: Request) -> Request:
-    found = await stores.mailbox.find(first.team, first.channel, first.ts)
-    return (await stores.mailbox.get(found) if found else None) or first
+    message_request = await stores.mailbox.find(first.team, first.channel, first.ts)
+    return (await stores.mailbox.get(message_request) if message_request else None) or first
 
 
 async def revisions_of(stores: Stores, request: Request) -> list[Revision]:
@@ -174,8 +176,8 @@ async def revisions_of(stores: Stores, request: Request) -> list[Revision]:
 
 def replaced_by_edit(revisions: Sequence[Revision]) -> tuple[str, ...]:
     """Return the ids of the runs whose answers an edit replaces, newest last."""
-    before = (run_id for each in revisions for run_id in each.request.replaces)
-    begun = (each.run_id for each in revisions if each.run_id and each.has_own_run)
+    before = (run_id for revision in revisions for run_id in revision.request.replaces)
+    begun = (revision.run_id for revision in revisions if revision.run_id and revision.has_own_run)
     return tuple(dict.fromkeys((*before, *begun)))
 
 

@@ -44,8 +44,8 @@ def taking(
 ) -> list[tuple[Any, ...]]:
     """Return the commands that make waiting requests part of a run, for `Lease.write`."""
     mailbox, _ = mailbox_keys(redis, thread_key)
-    removed = [("LREM", mailbox, 1, each) for each in ids]
-    named = [("SET", run_of_key(redis, each), run_id, "EX", seconds) for each in ids]
+    removed = [("LREM", mailbox, 1, request_id) for request_id in ids]
+    named = [("SET", run_of_key(redis, request_id), run_id, "EX", seconds) for request_id in ids]
     return [*removed, *named]
 
 
@@ -57,8 +57,8 @@ def returning(
         return []
     mailbox, threads = mailbox_keys(redis, thread_key)
     return [
-        ("DEL", *(run_of_key(redis, each) for each in ids)),
-        *(("INSERT", mailbox, request_key(redis, ""), each) for each in ids),
+        ("DEL", *(run_of_key(redis, request_id) for request_id in ids)),
+        *(("INSERT", mailbox, request_key(redis, ""), request_id) for request_id in ids),
         ("EXPIRE", mailbox, seconds),
         ("SADD", threads, thread_key),
         ("EXPIRE", threads, seconds),
@@ -157,10 +157,10 @@ class Mailbox:
         returns the one behind it.
         """
         keys = mailbox_keys(self._redis, thread_key)
-        found = await self._redis.script("head", keys, request_key(self._redis, ""), thread_key)
-        if not found:
+        head = await self._redis.script("head", keys, request_key(self._redis, ""), thread_key)
+        if not head:
             return None
-        request_id, raw = found
+        request_id, raw = head
         try:
             return decode(Request, raw)
         except CorruptValue:
@@ -184,8 +184,8 @@ class Mailbox:
     async def repetitions(self, team: str, request_id: str) -> list[Request]:
         """Return the requests made with the buttons under the answer to a request."""
         keys = [event_claim(self._redis, team, how.event_id(request_id)) for how in RepeatReason]
-        found = await self._redis.call("MGET", *keys)
-        return await self.get_many([each.decode() for each in found if each])
+        ids = await self._redis.call("MGET", *keys)
+        return await self.get_many([request_id.decode() for request_id in ids if request_id])
 
     async def claim_again(self, request: Request, ts: str) -> None:
         """Make `find` return `request` for the message `ts`."""
@@ -233,7 +233,7 @@ class Mailbox:
     async def all_of(self, thread_key: str) -> list[Request]:
         """Return the requests of the thread in order, the running one first; skip damaged ones."""
         ids = await self._redis.call("LRANGE", mailbox_keys(self._redis, thread_key)[0], 0, -1)
-        return await self.get_many([each.decode() for each in ids])
+        return await self.get_many([request_id.decode() for request_id in ids])
 
     async def get_many(self, ids: Sequence[str]) -> list[Request]:
         """Return the requests with these ids that have not expired and can be read."""
@@ -253,12 +253,12 @@ class Mailbox:
         head, *ids = await self._redis.call("LRANGE", mailbox, 0, most) or [b""]
         if head.decode() != request.id or not ids:
             return []
-        names = [each.decode() for each in ids]
-        keys = [request_key(self._redis, each) for each in names]
-        stops = [self._redis.key("cancelled", each) for each in names]
-        found = await self._redis.call("MGET", *keys, *stops)
+        names = [request_id.decode() for request_id in ids]
+        keys = [request_key(self._redis, name) for name in names]
+        stops = [self._redis.key("cancelled", name) for name in names]
+        values = await self._redis.call("MGET", *keys, *stops)
         waiting = []
-        for raw, stop in zip(found[: len(ids)], found[len(ids) :], strict=True):
+        for raw, stop in zip(values[: len(ids)], values[len(ids) :], strict=True):
             try:
                 waiting.append(decode(Request, raw if raw and not stop else b""))
             except CorruptValue:
@@ -267,12 +267,12 @@ class Mailbox:
 
     async def obsolete(self, requests: Sequence[Request]) -> list[Request]:
         """Return the requests that were withdrawn or edited since, or have expired."""
-        left = {
-            each.id
-            for each in await self.get_many([each.id for each in requests])
-            if each.is_current
+        current = {
+            request.id
+            for request in await self.get_many([request.id for request in requests])
+            if request.is_current
         }
-        return [each for each in requests if each.id not in left]
+        return [request for request in requests if request.id not in current]
 
     async def waiting(self, thread_key: str) -> int:
         """Return how many requests the thread has, including the running one."""
@@ -280,12 +280,12 @@ class Mailbox:
 
     async def waiting_anywhere(self) -> int:
         """Return roughly how many requests all mailboxes have now."""
-        keys = [mailbox_keys(self._redis, each)[0] for each in await self.threads()]
-        found = 0
+        keys = [mailbox_keys(self._redis, thread)[0] for thread in await self.threads()]
+        total = 0
         for start in range(0, len(keys), _AT_ONCE):
             lengths = [("LLEN", key) for key in keys[start : start + _AT_ONCE]]
-            found += sum(map(int, await self._redis.together(*lengths)))
-        return found
+            total += sum(map(int, await self._redis.together(*lengths)))
+        return total
 
     async def threads(self) -> list[str]:
         """Return the keys of the threads that have requests."""
@@ -311,22 +311,22 @@ class Mailbox:
     async def keep(self, thread_key: str) -> None:
         """Keep the requests of a thread, which wait, as long from now on as when they were submitted."""
         mailbox, threads = mailbox_keys(self._redis, thread_key)
-        kept = [mailbox, threads, *await self._request_keys(mailbox)]
-        renewed = [("EXPIRE", key, self._retention.request) for key in kept]
+        persisted = [mailbox, threads, *await self._request_keys(mailbox)]
+        renewed = [("EXPIRE", key, self._retention.request) for key in persisted]
         claims = [
             (
                 "EXPIRE",
-                message_claim(self._redis, each.team, each.channel, ts),
+                message_claim(self._redis, request.team, request.channel, ts),
                 self._retention.claims,
             )
-            for each in await self.all_of(thread_key)
-            for ts in {each.ts, each.message or each.ts}
+            for request in await self.all_of(thread_key)
+            for ts in {request.ts, request.message or request.ts}
         ]
         await self._redis.together(*renewed, *claims)
 
     async def _request_keys(self, mailbox: str) -> list[str]:
         ids = await self._redis.call("LRANGE", mailbox, 0, -1)
-        return [request_key(self._redis, each.decode()) for each in ids]
+        return [request_key(self._redis, request_id.decode()) for request_id in ids]
 
     async def unpark(self, thread_key: str) -> None:
         """Unpark a thread, whatever it waits for; its run asks again for what it needs."""

@@ -83,7 +83,7 @@ def recording(entries: Sequence[PendingEntry], seconds: int) -> list[tuple[Any, 
     if not entries:
         return []
     key = entries[0].key
-    return [("RPUSH", key, *(each.text for each in entries)), ("EXPIRE", key, seconds)]
+    return [("RPUSH", key, *(entry.text for entry in entries)), ("EXPIRE", key, seconds)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +135,11 @@ class AuditLog:
         if not entries:
             return
         people = {entry.who for entry in entries}
-        who = pseudonyms or {each: await self.pseudonym(each) for each in people}
-        kept = [each for each in entries if not await self._is_too_much(each, who[each.who])]
-        await self._chain(entries[0].team, [_text(each, who[each.who]) for each in kept])
+        who = pseudonyms or {person: await self.pseudonym(person) for person in people}
+        recorded = [
+            entry for entry in entries if not await self._is_too_much(entry, who[entry.who])
+        ]
+        await self._chain(entries[0].team, [_text(entry, who[entry.who]) for entry in recorded])
 
     async def pending_entry(self, entry: AuditEntry) -> PendingEntry:
         """Return `entry` in pending form, for the script that makes the change it records."""
@@ -153,13 +155,13 @@ class AuditLog:
 
     async def teams(self) -> list[str]:
         """Return the ids of the workspaces that have a log, sorted."""
-        found = set[str]()
+        teams = set[str]()
         for kind in ("audit", "audit-head"):
             start, cursor = self._redis.key(kind, ""), -1
             while cursor:
                 cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
-                found |= {key.decode().removeprefix(start) for key in keys}
-        return sorted(found)
+                teams |= {key.decode().removeprefix(start) for key in keys}
+        return sorted(teams)
 
     async def head(self, team: str) -> AuditHead:
         """Return the head of a workspace's log without checking it."""
@@ -310,7 +312,7 @@ class AuditLog:
                 known = known or await self._checked_head(team)
                 pending = await self._pending(team, _PENDING_AT_ONCE)
                 has_more = len(pending) == _PENDING_AT_ONCE
-                every = [each.decode() for each in pending] + ([] if has_more else [*texts])
+                every = [text.decode() for text in pending] + ([] if has_more else [*texts])
                 if not every:
                     return
                 if not known.is_checkable:
@@ -404,8 +406,8 @@ class AuditLog:
 
     async def _newest(self, team: str) -> tuple[str, dict[str, str]]:
         """Return the last entry of the stream, with its id, ("", {}) without one."""
-        found = await self._redis.call("XREVRANGE", self._keys_of(team)[0], "+", "-", "COUNT", 1)
-        return _decoded(found)[0] if found else ("", {})
+        newest = await self._redis.call("XREVRANGE", self._keys_of(team)[0], "+", "-", "COUNT", 1)
+        return _decoded(newest)[0] if newest else ("", {})
 
     async def _read_head(self, team: str) -> tuple[str, AuditHead]:
         """Return the stored text of the head, "" without one, and the head that it means.
@@ -491,18 +493,18 @@ class AuditLog:
 
     async def _names(self) -> dict[str, str]:
         """Return user ids by pseudonym."""
-        start, cursor, found = self._redis.key("audit-person", ""), -1, dict[str, str]()
+        start, cursor, people = self._redis.key("audit-person", ""), -1, dict[str, str]()
         while cursor:
             cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
             names = await self._redis.call("MGET", *keys) if keys else []
             pairs = zip(names, keys, strict=True)
-            found |= {n.decode(): k.decode().removeprefix(start) for n, k in pairs if n}
-        return found
+            people |= {n.decode(): k.decode().removeprefix(start) for n, k in pairs if n}
+        return people
 
 
 def _text(entry: AuditEntry, who: str) -> str:
-    kept = entry.model_copy(update={"who": who})
-    return kept.model_dump_json(exclude_defaults=True)
+    anonymous = entry.model_copy(update={"who": who})
+    return anonymous.model_dump_json(exclude_defaults=True)
 
 
 def _own_hash(fields: Mapping[str, str]) -> str:
