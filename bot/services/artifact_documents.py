@@ -130,7 +130,7 @@ def _single_line(words: str, longest: int = _MAX_NAME) -> str:
     return words if len(words) <= longest else f"{words[:longest]}…"
 
 
-_COMPUTE = "compute with query_table on the handle, not from first rows"
+_COMPUTE = "compute with query_table (or run_python, if offered) on the handle, not from first rows"
 
 
 @dataclass(frozen=True, slots=True)

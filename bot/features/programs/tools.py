@@ -19,6 +19,7 @@ def _title(arguments: Any) -> str:
     group="data",
     summary="Python with pandas, scipy, sklearn: statistics, tests, models",
     safety=Reads(foreign=True),
+    offered_with=("table",),
     timeout=700.0,
     title=_title,
 )

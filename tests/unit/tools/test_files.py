@@ -150,7 +150,7 @@ async def test_a_csv_becomes_a_table_with_a_profile(read: Read, artifacts: Memor
     assert result.content.splitlines() == [
         f"handle: {handle} · 2 rows × 3 columns · source: sales.csv <https://files.example/F1>",
         "columns: region VARCHAR, amount DOUBLE, day DATE",
-        "note: compute with query_table on the handle, not from first rows",
+        "note: compute with query_table (or run_python, if offered) on the handle, not from first rows",
         "profile:",
         "column,type,nulls,distinct,min,max,mean,median,values",
         "region,VARCHAR,0,2,North,South,,,North | South",
