@@ -206,8 +206,9 @@ class DueSchedules:
             await self._next(schedule.model_copy(update={"refusals": 0}))
 
     async def _do(self, schedule: Schedule) -> None:
-        """Have a feature do what the schedule is for."""
-        why_not = words.SWITCHED_OFF
+        """Have a feature do what the schedule is for. Raises what a part raised unless another does it:
+        it is then tried again."""
+        bug: Exception | None = None
         for part in self.parts:
             try:
                 async with asyncio.timeout(PART_SECONDS):
@@ -215,10 +216,10 @@ class DueSchedules:
                         return
             except (BotError, SlackApiError, *TRANSPORT_ERRORS):
                 raise
-            except Exception:
+            except Exception as error:
                 log.exception("%s did not take schedule %s", name_of(part), schedule.id)
-                why_not = words.WENT_WRONG
-        raise NotPermitted(why_not())
+                bug = error
+        raise bug or NotPermitted(words.SWITCHED_OFF())
 
     async def _refused(self, schedule: Schedule, why: str) -> None:
         refusals = schedule.refusals + 1
