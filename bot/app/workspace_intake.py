@@ -36,7 +36,7 @@ from bot.slack.intake.schedules import DueSchedules
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
 from bot.slack.message.repair import Orphans
-from bot.store import Stores
+from bot.store import Phase, Stores
 
 log = logging.getLogger(__name__)
 
@@ -199,12 +199,17 @@ def _catch_up(settings: Settings, app: SlackApp) -> CatchUp:
     async def is_idle(thread_key: str) -> bool:
         return not await stores.mailbox.waiting(thread_key)
 
+    async def is_open(run_id: str) -> bool:
+        begun = await stores.runs.begun_by(run_id)
+        return begun is not None and begun[1] is not Phase.DELIVERED
+
     orphans = Orphans(
         clients=app.clients,
         identity=app.identity,
         status=app.status,
         people=app.people,
         is_idle=is_idle,
+        is_open=is_open,
     )
     return CatchUp(
         settings.catch_up,

@@ -93,6 +93,7 @@ class Request(BaseModel):
     - `thread`: ts of the thread's root message. `ts`: ts of the message that asks (for a modal, of
       the message posted for it); team, channel and ts identify a request.
     - `author`, `place`: names that people and the model read ("Ada", "#sales").
+    - `top_level`: asked in a direct message outside threads, and answered there.
     - `open_channel`: the channel that the user had open while writing to the bot.
     - `trace`: W3C traceparent of the span that received the request, if any.
     - `schedule`: id of the schedule that asked, if any. `scheduled`, `due`: when it was made, and the
@@ -135,6 +136,7 @@ class Request(BaseModel):
     team: str
     channel: str
     thread: str
+    top_level: bool = False
     ts: str
     user: str
     author: str = "Someone"
@@ -214,6 +216,11 @@ class Request(BaseModel):
     def opens_thread(self) -> bool:
         """Whether this is the first request of its thread."""
         return self.ts == self.thread and self.again is None
+
+    @property
+    def reply_to(self) -> str | None:
+        """The ts of the thread in which the answer goes, None for the conversation itself."""
+        return None if self.top_level else self.thread
 
     @property
     def said(self) -> str:

@@ -65,7 +65,7 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _LETTERS = {"de": "ß", "es": "ñ¿¡", "pt": "ãõ", "fr": "œùî"}
 """Letters that only one of the spoken languages has."""
 _ELISION = re.compile(r"\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"\w+")
 _NO_PROSE = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|<[^<>\s]+>|\{\{[^{}]*\}\}|\S{1,64}@\S{1,64}",
     re.DOTALL,

@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, Workspace
+from bot.slack.message.message_metadata import answered_by, is_under_way
 from tests.faults.processes import environment, started
-from tests.support.deployment import Deployment
+from tests.support.deployment import Deployment, is_terminal
 from tests.support.runs import answer
 
-SALES = "C0SALES001"
+SALES, DIRECT = "C0SALES001", "D0ADA00001"
 
 
 def two_turns(request: ModelRequest) -> Reply:
@@ -42,8 +44,19 @@ MOMENTS: dict[str, Callable[[Deployment, int], bool]] = {
 }
 
 
+def ends(bot: Deployment, channel: str) -> list[str]:
+    """The question of each end that the bot has standing in the channel and its threads."""
+    roots = bot.ws.messages(channel)
+    every = {m["ts"]: m for root in roots for m in bot.ws.messages(channel, root["ts"])}
+    return [ts for m in every.values() if is_terminal(m) for ts in answered_by(m)]
+
+
 @pytest.mark.timeout(120)
-async def test_one_answer_for_each_question_whenever_the_process_is_killed(tmp_path):
+@pytest.mark.parametrize("channel", [SALES, DIRECT])
+async def test_one_answer_for_each_question_whenever_the_process_is_killed(
+    tmp_path: Path, channel: str
+) -> None:
+    """K8: in a direct message, where answers stand beside one another, as in threads."""
     async with Workspace.open() as ws, ResponsesServer.open(brain=two_turns) as api:
         bot = Deployment(ws, api)
         settings, log = environment(ws, api, tmp_path), tmp_path / "log"
@@ -55,12 +68,11 @@ async def test_one_answer_for_each_question_whenever_the_process_is_killed(tmp_p
             async with started("serve", settings, log) as process:
                 del api.requests[:]
                 before = len(ws.effects)
-                asked[name] = await bot.ask(ADA, SALES, name)
+                asked[name] = await bot.ask(ADA, channel, name)
                 await ws.until(lambda: moment(bot, before), 10)  # noqa: B023 - awaited at once
                 process.kill()
         async with started("serve", settings, log):
-            for ts in asked.values():
-                await bot.answered(SALES, ts, seconds=60)
-        assert {name: len(bot.own(SALES, ts)) for name, ts in asked.items()} == dict.fromkeys(
-            asked, 1
-        )
+            await ws.until(lambda: {*asked.values()} <= {*ends(bot, channel)}, 60)
+        assert sorted(ends(bot, channel)) == sorted(asked.values())
+        shown = [m for ts in asked.values() for m in bot.ws.messages(channel, ts)]
+        assert not any(map(is_under_way, [*shown, *bot.ws.messages(channel)]))

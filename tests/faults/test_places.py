@@ -11,8 +11,9 @@ from redis.asyncio import Redis
 
 from bot.dev.model import ModelRequest, Reply, finish, held
 from bot.dev.workspace import ADA
+from bot.slack.message.message_metadata import is_under_way
 from bot.store.embedded import embedded_redis
-from tests.support.deployment import Deployment, deployed
+from tests.support.deployment import Deployment, deployed, is_terminal
 from tests.support.runs import answer
 
 SALES, DIRECT = "C0SALES001", "D0ADA00001"
@@ -54,7 +55,9 @@ async def test_the_place_is_gone(redis_url, change, told):
 
 
 def dms(bot: Deployment) -> list[dict[str, object]]:
-    return [m for m in bot.ws.messages(DIRECT) if m["user"] == bot.ws.bot_user_id]
+    """What the bot tells Ada directly, without the answer to what she asks there."""
+    own = [m for m in bot.ws.messages(DIRECT) if m["user"] == bot.ws.bot_user_id]
+    return [m for m in own if not is_terminal(m) and not is_under_way(m)]
 
 
 def everything(bot: Deployment) -> list[dict[str, object]]:

@@ -36,10 +36,11 @@ class Deployment:
         return str(said["ts"])
 
     def own(self, channel: str, thread: str) -> list[dict[str, Any]]:
-        """What the bot has standing in a thread."""
-        return [
-            m for m in self.ws.messages(channel, thread) if m.get("user") == self.ws.bot_user_id
-        ]
+        """What the bot has standing in a thread; in a direct message also what it wrote there since."""
+        there = self.ws.messages(channel, thread)
+        if channel.startswith("D"):
+            there += [m for m in self.ws.messages(channel) if float(m["ts"]) > float(thread)]
+        return [m for m in there if m.get("user") == self.ws.bot_user_id]
 
     def terminals(self, channel: str, thread: str) -> list[dict[str, Any]]:
         """Messages of the bot in a thread that are no progress: first parts of a run's end."""

@@ -34,10 +34,13 @@ class Place:
         return [each.args for each in self.slack.effects if each.method in begun and each.ok]
 
     async def answered(self, thread: str, text: str, *, channel: str = GENERAL) -> dict[str, Any]:
-        """The bot's message in the thread, once it holds `text`."""
+        """The bot's message in the thread, or below it in a direct message, once it holds `text`."""
 
         def found() -> dict[str, Any] | None:
             replies = self.slack.messages(channel, thread)[1:]
+            if channel.startswith("D"):
+                every = self.slack.messages(channel)
+                replies += [each for each in every if float(each["ts"]) > float(thread)]
             return next((each for each in replies if text in str(each.get("blocks"))), None)
 
         message = await self.slack.until(found)

@@ -209,7 +209,7 @@ class RefreshResults:
             await self.poster.clients.writes.chat_postEphemeral(
                 channel=request.channel,
                 user=request.user,
-                thread_ts=kept.thread if kept else request.thread,
+                thread_ts=kept.reply_to if kept else request.thread,
                 text=part.text,
                 blocks=[*part.blocks, *refresh_buttons(result)],
             )

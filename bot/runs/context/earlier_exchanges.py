@@ -1,7 +1,7 @@
-"""Earlier exchanges of a direct message, for the next question that opens a thread there.
+"""Earlier exchanges of a direct message, for the next question there.
 
-Every top-level direct message opens a thread, but a person who writes one after the other has one
-conversation. So the question is given the last exchanges as messages, in both modes of the model
+Every direct message outside threads has a chain of its own, and so has a thread below one, but a person
+who writes one after the other has one conversation. So the question is given the last exchanges as messages, in both modes of the model
 service. It does not continue their chain: a chain cannot be cut to a size or an age, keeps what was
 deleted since, and ends when an earlier thread is erased.
 """
@@ -20,7 +20,7 @@ from bot.agent.window import assistant_message
 from bot.core.chain import CallerState, Item
 from bot.core.errors import CorruptValue, ModelErrorKind
 from bot.core.outcome import Outcome
-from bot.core.request import Entry, RepeatReason, Request
+from bot.core.request import Entry, Request
 from bot.runs.policy.egress_guard import merged_memory
 from bot.runs.settings import DirectSettings
 from bot.store import RunRecord, Stores
@@ -38,7 +38,6 @@ _ANY_LENGTH = 10**9
 _NOT_TOLD = frozenset({"follow_ups", "confidence"})
 _OPENING = frozenset({Entry.DIRECT_MESSAGE, Entry.COMMAND, Entry.GLOBAL_SHORTCUT})
 """How a person asks a new question in a direct message. A schedule asks its own."""
-_REPEATING = frozenset({RepeatReason.RETRY, RepeatReason.REGENERATE, RepeatReason.DEEPER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +198,9 @@ class DirectHistory:
 
 
 def _opens_thread(request: Request) -> bool:
-    """Return whether a person opens a thread of their direct message, or asks its question again."""
-    is_root = request.thread in (request.ts, request.message)
-    return request.entry in _OPENING and (is_root or request.again in _REPEATING)
+    """Return whether a person begins a conversation with the bot in their direct message, perhaps in a
+    thread below what was written there, or asks again."""
+    return request.entry in _OPENING
 
 
 def _is_of_conversation(asked: Request, request: Request) -> bool:

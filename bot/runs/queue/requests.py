@@ -219,6 +219,18 @@ class Requests:
         begun = await self.stores.runs.begun_by(run_id) if run_id else None
         return begun is not None and begun[1] is not Phase.DELIVERED
 
+    async def is_busy(self, team: str, channel: str) -> bool:
+        """Return whether a run of a direct message is answered outside its threads just now, or waits to
+        be; one that waits for people does not count."""
+        for key in await self._threads_of(f"{team}:{channel}:"):
+            try:
+                head = await self.stores.mailbox.head(key)
+            except CorruptValue:  # the engine sets it aside
+                continue
+            if head and head.top_level and not await self.stores.mailbox.is_waiting_for_people(key):
+                return True
+        return False
+
     async def asker_of(self, run_id: str) -> str | None:
         """Return who asked what a run answers: "" while it waits for people, None when unknown."""
         try:

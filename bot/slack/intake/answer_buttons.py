@@ -78,10 +78,10 @@ async def _followed_up(app: SlackApp, press: Press) -> bool:
 def _follow_up(press: Press, team: str) -> Question:
     carried = FollowUp.model_validate_json(press.value)
     return Question(
-        entry=Entry.THREAD_REPLY,
+        entry=Entry.THREAD_REPLY if carried.thread else Entry.DIRECT_MESSAGE,
         user=press.user,
         channel=press.channel,
-        thread=carried.thread,
+        thread=carried.thread or None,
         text=carried.question,
         key=f"follow_up:{team}:{press.channel}:{press.message or carried.thread}:{press.action}",
         private=carried.private,

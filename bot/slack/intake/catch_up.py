@@ -160,6 +160,8 @@ class CatchUp:
         recent, now = await history.recent(channel, since)
         recent_messages, unfinished, all_messages = list(recent), [], list(recent)
         for root in recent:
+            if message_metadata.is_under_way(root) and not root.get("latest_reply"):
+                unfinished.append(root["ts"])
             latest = root.get("latest_reply") or "0"
             is_active = float(latest) > since(now) and not await self._is_settled(channel, root)
             is_new = self._searched_threads.get((channel, root["ts"])) != latest

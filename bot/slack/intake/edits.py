@@ -56,6 +56,8 @@ def register(app: SlackApp) -> None:
         """Run `work` after all earlier messages of the thread are stored."""
         post = event.get("message") or event.get("previous_message") or {}
         thread = post.get("thread_ts") or post.get("ts") or event.get("deleted_ts") or ""
+        if str(event["channel"]).startswith("D"):
+            thread = post.get("thread_ts") or ""
         line = app.thread_key(event["channel"], thread)
         async with app.retries.turn(line, float(event.get("event_ts") or math.inf)):
             pass  # released before `work`, in which an added mention takes the same lock

@@ -89,7 +89,8 @@ class Intake:
                 return
         marks = {"late": late, "restored": restored}
         work = partial(self._handle, event, event_id, marks)
-        line = self._app.thread_key(event["channel"], thread)
+        in_line = event.get("thread_ts") or ("" if is_direct(event) else event["ts"])
+        line = self._app.thread_key(event["channel"], in_line)
         await self._retries.run_in_order(event_id, work, line=line, when=when, on_trouble=waits)
 
     def _say_waiting(self, event: Event, thread: str) -> None:
@@ -197,7 +198,7 @@ class Intake:
         await self._clients.writes.chat_postEphemeral(
             channel=request.channel,
             user=request.user,
-            thread_ts=None if from_channel else request.thread,
+            thread_ts=None if from_channel else request.reply_to,
             text=hint,
             blocks=[context(hint).block, stop_button(Stops.of(request))],
         )
@@ -214,7 +215,7 @@ class Intake:
             await self._app.status.begin(request, line, loading)
         else:
             hint = self._app.waits.waits_behind(pending, request.user)
-            self._tell(request.channel, request.thread, request.user, hint)
+            self._tell(request.channel, request.reply_to, request.user, hint)
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
         """Write a refusal to the audit trail."""
@@ -332,6 +333,9 @@ class Intake:
             team=self._identity.team,
             channel=event["channel"],
             thread=event.get("thread_ts") or event["ts"],
+            top_level=is_direct(event)
+            and not event.get("thread_ts")
+            and await self._is_next(event),
             ts=event["ts"],
             user=person.id,
             author=person.name,
@@ -346,6 +350,13 @@ class Intake:
             action_token=action_token(event),
         )
 
+    async def _is_next(self, event: Event) -> bool:
+        """Return whether nothing else is being answered in the direct message, outside its threads.
+
+        Else the answer goes below its question, in a thread: nobody could tell what it answers.
+        """
+        return not await self._requests.is_busy(self._identity.team, event["channel"])
+
     async def _open_channel_name(self, event: Event) -> str:
         channel = channel_beside(event.get("app_context"))
         return await self._access.place(channel, otherwise="") if channel else ""
@@ -354,7 +365,7 @@ class Intake:
         """Answer a message without a question with what can be asked."""
         posting = self._clients.writes.chat_postMessage(
             channel=event["channel"],
-            thread_ts=event.get("thread_ts") or event["ts"],
+            thread_ts=event.get("thread_ts") or (None if is_direct(event) else event["ts"]),
             text=words.help_text(self._identity.name),
             metadata=reply_metadata(event["ts"]),
             unfurl_links=False,

@@ -112,12 +112,15 @@ class QuestionIntake:
             if not first or await self._app.stores.mailbox.has_caused(self.team, question.key):
                 return False
             quoted = redacted(clean(await decode(question.quoted, self.name)))
+            is_flat = question.channel.startswith("D") and not (question.thread or question.private)
+            is_flat = is_flat and not await self._app.requests.is_busy(self.team, question.channel)
             ts = await self._question_ts(question, person, text, quoted)
             request = Request(
                 entry=question.entry,
                 team=self._identity.team,
                 channel=question.channel,
                 thread=question.thread or ts,
+                top_level=is_flat,
                 ts=ts,
                 user=person.id,
                 author=person.name,
@@ -148,10 +151,12 @@ class QuestionIntake:
         if stored.superseded:  # its message shows that only once the next run has begun
             raise NotPermitted(words.WAS_EDITED())
         person = await self.permitted(user, stored.channel)
+        is_busy = stored.top_level and await self._app.requests.is_busy(self.team, stored.channel)
         request = stored.model_copy(
             update={
                 "id": new_id("req"),
                 "ts": ts,
+                "top_level": stored.top_level and not is_busy,
                 "late": False,
                 "restored": None,
                 "again": how,

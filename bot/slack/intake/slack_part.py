@@ -133,7 +133,7 @@ async def tell_alone(clients: Clients, request: Request, text: Text) -> None:
         await clients.writes.chat_postEphemeral(
             channel=request.channel,
             user=request.user,
-            thread_ts=None if request.job else request.thread,
+            thread_ts=None if request.job else request.reply_to,
             text=sentence,
         )
     except (SlackApiError, *TRANSPORT_ERRORS) as error:

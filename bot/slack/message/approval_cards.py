@@ -143,7 +143,7 @@ class Cards:
         return user != request.user and not await self._access.is_member(user, request.channel)
 
     def _in_thread(self, approval: Approval) -> _Place:
-        return _Place(self._request.channel, self._request.thread, approval.id)
+        return _Place(self._request.channel, self._request.reply_to, approval.id)
 
     async def _direct(self, user: str, approval: Approval) -> _Place:
         opened = await self._clients.writes.conversations_open(users=user)

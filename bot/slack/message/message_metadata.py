@@ -109,6 +109,48 @@ _PAGE = 200
 _DELETED = frozenset({"thread_not_found", "message_not_found"})
 
 
+async def messages_around(clients: Clients, request: Request) -> AsyncGenerator[Message]:
+    """Yield the messages of a request's thread, or of a direct message since the request, with
+    metadata, oldest first. Raises SlackApiError and TRANSPORT_ERRORS."""
+    if request.top_level:
+        async for message in _messages_since(clients, request):
+            yield message
+        return
+    cursor = None
+    while True:
+        page = await clients.reads.conversations_replies(
+            channel=request.channel,
+            ts=request.thread,
+            include_all_metadata=True,
+            limit=_PAGE,
+            cursor=cursor,
+        )
+        for message in page["messages"]:
+            yield message
+        cursor = (page.get("response_metadata") or {}).get("next_cursor")
+        if not cursor:
+            return
+
+
+async def _messages_since(clients: Clients, request: Request) -> AsyncGenerator[Message]:
+    cursor, newest_first = None, list[Message]()
+    while True:
+        page = await clients.reads.conversations_history(
+            channel=request.channel,
+            oldest=request.thread,
+            inclusive=True,
+            include_all_metadata=True,
+            limit=_PAGE,
+            cursor=cursor,
+        )
+        newest_first += page["messages"]
+        cursor = (page.get("response_metadata") or {}).get("next_cursor")
+        if not cursor:
+            break
+    for message in reversed(newest_first):
+        yield message
+
+
 @dataclass(frozen=True, slots=True)
 class EarlierAnswers:
     """The answers that one workspace shows."""
@@ -143,7 +185,7 @@ class EarlierAnswers:
 
         The answer to a request that became private is in the direct messages of its asker.
         """
-        reads, cursor = self.clients.reads, None
+        reads = self.clients.reads
         if request.kept_private:
             opened = await self.clients.writes.conversations_open(users=request.user)
             page = await reads.conversations_history(
@@ -152,16 +194,5 @@ class EarlierAnswers:
             for message in page["messages"]:
                 yield message
             return
-        while True:
-            page = await reads.conversations_replies(
-                channel=request.channel,
-                ts=request.thread,
-                include_all_metadata=True,
-                limit=_PAGE,
-                cursor=cursor,
-            )
-            for message in page["messages"]:
-                yield message
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
-            if not cursor:
-                return
+        async for message in messages_around(self.clients, request):
+            yield message

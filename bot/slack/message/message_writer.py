@@ -28,6 +28,7 @@ from bot.slack.edge.client import (
 )
 from bot.slack.edge.files import upload as upload_bytes
 from bot.slack.message import message_metadata
+from bot.slack.message.message_metadata import messages_around
 from bot.slack.message.streams import Stream, Streams, end_stream
 from bot.slack.ui.parts import Part, Upload
 
@@ -139,7 +140,7 @@ class MessageWriter:
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=self._request.channel,
-                thread_ts=self._request.thread,
+                thread_ts=self._request.reply_to,
                 metadata=self._metadata(number),
                 **_content(part),
                 **_NO_PREVIEW,
@@ -324,7 +325,7 @@ class MessageWriter:
         await self._clients.writes.files_completeUploadExternal(
             files=[{"id": file, "title": upload.name}],
             channel_id=channel,
-            thread_ts=None if private else self._request.thread,
+            thread_ts=None if private else self._request.reply_to,
         )
         failpoint("file-shared")
         return file
@@ -377,21 +378,8 @@ class MessageWriter:
         return next(found, None)
 
     async def own_messages(self) -> list[Message]:
-        """Return the bot's messages in the thread with metadata, oldest first."""
-        cursor: str | None = None
-        own: list[Message] = []
-        while True:
-            page = await self._clients.reads.conversations_replies(
-                channel=self._request.channel,
-                ts=self._request.thread,
-                include_all_metadata=True,
-                limit=200,
-                cursor=cursor,
-            )
-            own += [m for m in page["messages"] if self._is_own(m)]
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
-            if not cursor:
-                return own
+        """Return the bot's messages where the run is answered, with metadata, oldest first."""
+        return [m async for m in messages_around(self._clients, self._request) if self._is_own(m)]
 
     def _is_own(self, message: Message) -> bool:
         return message.get("user") == self._identity.user and message["ts"] not in self._deleted

@@ -136,6 +136,8 @@ async def leave_thread(request: Request, post: PostedMessages, writer: MessageWr
 
 _MIN_AGE = 60.0  # seconds: a younger message may belong to a run that is about to end
 
+IsOpen = Callable[[str], Awaitable[bool]]
+"""Return whether a run, by its id, is known and has not posted its end. Raises StoreUnavailable."""
 IsIdle = Callable[[str], Awaitable[bool]]
 """Return whether a thread, by its key, has no running or waiting request. Raises StoreUnavailable."""
 
@@ -149,6 +151,7 @@ class Orphans:
     status: ThreadStatus
     people: People
     is_idle: IsIdle
+    is_open: IsOpen
 
     def among(self, messages: Iterable[Message]) -> list[Message]:
         """Return the messages that may be orphans."""
@@ -170,7 +173,12 @@ class Orphans:
         if not await self.is_idle(key):
             return
         replies = await history.replies(channel, thread, 0.0)
-        orphans = self.among(replies)
+        orphans = [
+            message
+            for message in self.among(replies)
+            # What stands outside threads is of a run whose thread is another one.
+            if not await self.is_open(message_metadata.run_of(message) or "")
+        ]
         if not orphans or not await self.is_idle(key):
             return
         for message in orphans:

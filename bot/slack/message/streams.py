@@ -157,6 +157,8 @@ class Streams:
         Raises SlackApiError or TRANSPORT_ERRORS if the outcome is unknown. The caller then
         searches the thread for the message.
         """
+        if request.top_level:  # in direct messages Slack streams to threads only
+            return None
         kind = request.channel[:1]  # C, G or D: channel, private channel, direct message
         now = asyncio.get_running_loop().time()
         if max(

@@ -267,7 +267,7 @@ class SlackConversation:
 
     async def _share_target(self, request: RequestContext) -> tuple[str, str | None]:
         if not request.request.private:
-            return request.channel, request.thread
+            return request.channel, request.request.reply_to
         opened = await self._clients.writes.conversations_open(users=request.user)
         return str(opened["channel"]["id"]), None
 

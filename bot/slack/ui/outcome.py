@@ -310,7 +310,7 @@ def _answer_buttons(
     is_line, is_draft = _is_plain_line(outcome), _is_draft(outcome)
     follow_ups = follow_up_buttons(
         questions,
-        thread=request.thread,
+        thread=request.reply_to or "",
         private=request.private,
         response_type=stored_name(DraftReply if is_draft else Answer),
     )

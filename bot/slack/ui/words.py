@@ -275,7 +275,7 @@ CAN_DO = Text(
 )
 HOW_TO_ASK = (
     Text("*Mention me* in a channel or thread, with files if you like."),
-    Text("*Write to me* directly; each message starts a thread, and I know the ones before it."),
+    Text("*Write to me* directly: I answer right there, and know what came before."),
     Text("*Ask about a message*: its menu (⋮) → _Ask about this…_"),
     Text("*Summarise thread*, *Extract action items*, *Draft a reply*: in the same menu."),
     Text("*From anywhere*: the ⚡ menu → _Ask…_, or type `/ask` and your question."),

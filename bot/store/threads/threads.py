@@ -1,6 +1,6 @@
 """Threads: who asked there, what they build on, and those whose status line may be stale.
 
-Each top-level direct message opens a thread of its own; an index of the person's recent runs leads to
+Each direct message outside threads has a conversation of its own with the model; an index of the person's recent runs leads to
 the exchanges before it. It holds ids only: the texts stay with the requests and runs, and are deleted
 with them.
 """

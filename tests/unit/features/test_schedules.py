@@ -345,7 +345,7 @@ async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
             await stores.schedules.add(schedule(ws, thread, channel=channel), most=99)
         else:
             thread = await deployment.ask(ADA, channel, "every Monday at nine")
-        await ws.until(lambda: APPROVE in str(ws.messages(channel, thread)), 20)
+        await ws.until(lambda: APPROVE in str(deployment.own(channel, thread)), 20)
         assert all(each.text == "How many?" for each in await stores.schedules.of(ws.team_id, ADA))
 
 

@@ -98,7 +98,6 @@ async def test_nothing_of_elsewhere_is_known(stores: Stores, elsewhere: dict[str
     [
         {"channel": "C1", "entry": Entry.MENTION},
         {"private": True},
-        {"thread": "5.0"},
         {"entry": Entry.SCHEDULE},
     ],
     ids=str,
@@ -106,7 +105,7 @@ async def test_nothing_of_elsewhere_is_known(stores: Stores, elsewhere: dict[str
 async def test_only_a_message_that_opens_a_thread_there_is_told(
     stores: Stores, place: dict[str, Any]
 ) -> None:
-    """Not a question in a channel or a thread, nor one that nobody types."""
+    """Not a question in a channel, nor one that nobody types."""
     before = directly("Who is the mayor of Lisbon?", "1.0")
     assert "Lisbon" not in await told_after(stores, before, **place)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
-from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
+from bot.dev.model import ModelRequest, Reply, Script, call, finish, held, respond
 from bot.dev.workspace import ADA, BEN, CHLOE, FakeFile
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack
@@ -131,6 +132,44 @@ async def test_a_direct_message_goes_on_where_the_last_one_ended(redis_url: str)
     assert "chart" in output(drawn)
     assert "There is no" not in output(drawn)
     assert "Lisbon" in output(opened)
+
+
+async def test_a_direct_message_is_answered_where_it_was_written(redis_url: str) -> None:
+    """K8: below the question and in no thread; a thread below the answer knows it, and is answered there.
+    What is written while the bot works is answered below itself, as nobody could tell what it answers."""
+    release = asyncio.Event()
+    script = Script(
+        [
+            finish(answer("Lisbon.")),
+            finish(answer("Porto.")),
+            held(finish(answer("Faro.")), release),
+            finish(answer("Braga.")),
+        ]
+    )
+
+    async with bot_in_slack(script, redis_url) as place:
+
+        async def say(text: str, thread: str | None = None) -> str:
+            return str((await place.slack.say(ADA, DIRECT, text, thread))["ts"])
+
+        first = await place.answered(await say("Capital?"), "Lisbon.", channel=DIRECT)
+        assert "thread_ts" not in first
+        await say("And the second city?", first["ts"])
+        below = await place.answered(first["ts"], "Porto.", channel=DIRECT)
+        assert below["thread_ts"] == first["ts"]
+        assert "Capital?" in heard(place)
+        assert "Lisbon." in heard(place)
+
+        slow = await say("And in the south?")
+        await place.slack.until(lambda: len(place.api.requests) == 3)
+        quick = await say("And in the north?")
+        threaded = await place.answered(quick, "Braga.", channel=DIRECT)
+        assert threaded["thread_ts"] == quick
+        release.set()
+        assert "thread_ts" not in await place.answered(slow, "Faro.", channel=DIRECT)
+        assert "chat.startStream" not in {
+            effect.method for effect in place.slack.effects if effect.args.get("thread_ts") is None
+        }
 
 
 async def test_one_clause_of_a_contract_takes_two_calls_and_comes_whole(redis_url: str) -> None:
