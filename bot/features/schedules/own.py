@@ -83,7 +83,7 @@ class OwnSchedules:
         return Schedule(
             team=request.team,
             channel=channel,
-            thread=request.thread if where == "thread" else "",
+            thread=(request.reply_to or "") if where == "thread" else "",
             user=request.user,
             text=text,
             cron=cron,
