@@ -48,6 +48,7 @@ COURTESIES = {
     "slack/intake/press.py:open_modal": "the person presses again",
     "slack/intake/press.py:_say_too_late": "seen by one person, and lost without harm",
     "slack/intake/press.py:_post_ephemeral": "seen by one person, and lost without harm",
+    "slack/message/approval_cards.py:Cards._take_back": "deleting twice is deleting once",
     "slack/message/approval_cards.py:Cards._direct": "opening twice is opening once",
     "slack/message/message_writer.py:MessageWriter._direct_channel": "opening twice is opening once",
     "slack/intake/schedules.py:WorkspaceSchedules.stop": "opening twice is opening once",
