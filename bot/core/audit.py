@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.audit_kinds import AuditKind
 
+OF_FEATURES = ("claims", "untraced")
+"""Fields of an entry about the end of a run that features fill in."""
+
 
 class AuditEntry(BaseModel):
     """One entry of the audit log. It quotes nobody.

@@ -21,6 +21,7 @@ from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.agent.window import changes_in
+from bot.core.audit import OF_FEATURES
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import bound_request
 from bot.core.errors import CorruptValue, LeaseLost, ModelError, ModelErrorKind, StoreUnavailable
@@ -67,9 +68,6 @@ _LATE_SECONDS = 3.0  # Slack waits that long for an ack, and then sends an event
 _PERHAPS_ANSWERED = Text(
     "I was restored from a backup and do not know whether I have answered this. Retry if I have not."
 )
-
-_FACTS = ("claims", "untraced")
-"""Fields of an audit entry that features may fill in."""
 
 _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds between attempts to post the final message."""
@@ -483,7 +481,7 @@ def _audit_facts(parts: Sequence[RunPart], outcome: Outcome) -> dict[str, int]:
     for part in parts:
         with optional(part, "audit_facts"):
             counts = part.audit_facts(outcome)
-            facts |= {field: int(counts[field]) for field in _FACTS if field in counts}
+            facts |= {field: int(counts[field]) for field in OF_FEATURES if field in counts}
     return facts
 
 
