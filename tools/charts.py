@@ -319,7 +319,7 @@ def _columns(found: Rows, label: str, values: list[str]) -> tuple[list[str], lis
             f"each value of {label} has one row, or name the column that tells those rows apart "
             "as series_column."
         )
-    return labels, [Series(name=name, values=_numbers(found, name)) for name in values]
+    return labels, [Series(name=_heading(name), values=_numbers(found, name)) for name in values]
 
 
 def _points(

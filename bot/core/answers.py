@@ -86,7 +86,8 @@ class Answer(Result):
         "text that was asked for."
     )
     key_points: list[str] = Field(
-        default=[], description="What supports or qualifies it; Markdown."
+        default=[],
+        description="What supports or qualifies it; Markdown. [1] after a sentence names source 1.",
     )
     table: Table | None = None
     charts: list[str] = Field(default=[], description="Handles of charts.")

@@ -11,8 +11,11 @@ from bot.features.evidence.check import RunEvidence
 from bot.library.tracing.findings import Claim, Reason, Unreadable, Verdict
 from bot.library.tracing.references import MISSING
 from bot.text.redaction import each_text
+from bot.text.source_marks import marks_rewritten
 from bot.text.translation import Text
 
+_MARKED = {"summary", "key_points"}
+"""Fields that name sources by their numbers."""
 _MISSING = Text("(figure missing)")
 _GAP = Text("A figure is missing: what I meant to show was not in the results.")
 
@@ -63,11 +66,24 @@ def without(result: BaseModel, faults: Faults) -> BaseModel:
     if faults.charts:
         fields["charts"] = [handle for handle in fields["charts"] if handle not in faults.charts]
     if isinstance(sources := fields.get("sources"), list):
-        fields["sources"] = [
-            {**source, "quote": None} if source.get("quote") in faults.quotes else source
-            for source in sources
+        stays = [
+            number
+            for number, source in enumerate(sources, 1)
             if source.get("url") not in faults.addresses
         ]
+        fields["sources"] = [
+            {**source, "quote": None} if source.get("quote") in faults.quotes else source
+            for source in (sources[number - 1] for number in stays)
+        ]
+        if len(stays) < len(sources):
+            numbers = {number: f"[{place}]" for place, number in enumerate(stays, 1)}
+            for name in _MARKED & fields.keys():
+                fields[name] = each_text(
+                    fields[name],
+                    lambda text: marks_rewritten(
+                        text, len(sources), lambda number: numbers.get(number, "")
+                    ),
+                )
     if _MISSING() in str(fields) and isinstance(gaps := fields.get("gaps"), list):
         fields["gaps"] = [*gaps, _GAP()]
     return type(result).model_validate(fields)

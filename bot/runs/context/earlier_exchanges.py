@@ -22,6 +22,7 @@ from bot.core.errors import CorruptValue, ModelErrorKind
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.runs.policy.egress_guard import merged_memory
+from bot.runs.results.result_markdown import result_text
 from bot.runs.settings import DirectSettings
 from bot.store import RunRecord, Stores
 from bot.store.values import decode
@@ -35,7 +36,6 @@ _MOST_HANDLES = 10  # of one thread: the latest
 _LONGEST_LINE = 400  # characters
 _IMAGE_TOKENS = 1_000
 _ANY_LENGTH = 10**9
-_NOT_TOLD = frozenset({"follow_ups", "confidence"})
 _OPENING = frozenset({Entry.DIRECT_MESSAGE, Entry.COMMAND, Entry.GLOBAL_SHORTCUT})
 """How a person asks a new question in a direct message. A schedule asks its own."""
 
@@ -228,14 +228,12 @@ def _exchange(record: RunRecord, requests: Mapping[str, Request]) -> _Exchange |
 
 
 def _answer(outcome: Outcome) -> str:
-    """Return what people read of an outcome, as the model wrote it."""
-    result = {
-        name: value
-        for name, value in (outcome.result or {}).items()
-        if name not in _NOT_TOLD and value not in (None, "", [], {})
-    }
-    parts = (to_json(result).decode() if result else "", outcome.draft, outcome.note)
-    return "\n".join(filter(None, parts))
+    """Return what people read of an outcome, as text: a model imitates the form of its answers."""
+    text = ""
+    if result := outcome.result:
+        told = {**result, "follow_ups": []} if "follow_ups" in result else result
+        text = result_text(outcome.model_copy(update={"result": told}))
+    return "\n".join(filter(None, (text, outcome.draft, outcome.note)))
 
 
 def _line(artifact: Artifact) -> str:

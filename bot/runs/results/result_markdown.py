@@ -48,6 +48,8 @@ def placed(sources: Sequence[Source], outcome: Outcome) -> list[PlacedSource]:
 
 def _placed(source: Source, place: SourcePlace | None) -> PlacedSource:
     url, name = (place.url or source.url, place.name) if place else (source.url, "")
+    if name.casefold() in source.title.casefold():  # "contract.pdf, page 10"
+        name = ""
     return PlacedSource(source.title, url, name, source.supports, _shortened(source.quote or ""))
 
 
@@ -124,7 +126,8 @@ def _gaps(gaps: list[str]) -> str:
 
 
 def _sources(sources: list[Source], outcome: Outcome) -> str:
-    return _listed("Sources:\n", [_source(source) for source in placed(sources, outcome)])
+    lines = [f"{n}. {_source(source)}" for n, source in enumerate(placed(sources, outcome), 1)]
+    return "Sources:\n" + "\n".join(lines) if lines else ""
 
 
 def _source(source: PlacedSource) -> str:
@@ -146,7 +149,12 @@ def _address(url: str | None) -> str:
     return f" <{url}>" if url else ""
 
 
+def headings(table: Table) -> list[str]:
+    """Return the headings of a table as people read them: `unit_price` is that of a column."""
+    return [name.replace("_", " ") for name in table.columns]
+
+
 def _table(table: Table) -> str:
-    rows = [table.columns, ["---"] * len(table.columns), *table.rows]
+    rows = [headings(table), ["---"] * len(table.columns), *table.rows]
     lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
     return f"{table.caption}\n\n" + "\n".join(lines)

@@ -34,6 +34,7 @@ from bot.slack.ui.parts import (
 )
 from bot.slack.ui.tables import table_pieces
 from bot.text.locales import day, day_and_time, number
+from bot.text.source_marks import marks_rewritten
 from bot.text.translation import reader_locale
 
 
@@ -93,6 +94,13 @@ def _source(number: int, source: PlacedSource, gate: LinkGate) -> str:
     return f"{number}. {name}{place}{f' — {supports}' if supports else ''}{quote}"
 
 
+def _mark(number: int, named: list[PlacedSource], gate: LinkGate) -> str:
+    """Return the mark of a source as Markdown, a link where one may be posted."""
+    url = named[number - 1].url
+    label = f"\\[{number}\\]"
+    return f"[{label}](<{_angle_safe(url)}>)" if url and gate.permits(url) else label
+
+
 def _item(mark: str, text: str) -> str:
     return mark + text.replace("\n", "\n" + " " * len(mark))
 
@@ -103,8 +111,13 @@ def _angle_safe(url: str) -> str:
 
 def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:
     """Return the whole answer in reading order, and its files."""
-    pieces = opening(answer.summary, gate, otherwise=words.NO_TEXT())
-    pieces += points(answer.key_points, gate)
+    named = placed(answer.sources, outcome)
+    summary, *key_points = (
+        marks_rewritten(text, len(named), lambda number: _mark(number, named, gate))
+        for text in (answer.summary, *answer.key_points)
+    )
+    pieces = opening(summary, gate, otherwise=words.NO_TEXT())
+    pieces += points(key_points, gate)
     uploads: list[Upload] = []
     if answer.table:
         more, files = table_pieces(answer.table, gate, locale)

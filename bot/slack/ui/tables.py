@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from bot.core.answers import Table
 from bot.library.documents.cells import without_formula
+from bot.runs.results.result_markdown import headings
 from bot.slack.edge.text import clean
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, rich, rich_text, shortened
@@ -32,7 +33,7 @@ def table_pieces(
 
     The first cell of each row links to that row's entry of `urls` if the gate permits it.
     """
-    rows = _padded([table.columns, *table.rows])
+    rows = _padded([headings(table), *table.rows])
     if not rows or not rows[0]:
         return [], []
     heading = written(f"**{safe_text(table.caption, gate)}**") if table.caption.strip() else None

@@ -128,6 +128,7 @@ async def test_a_direct_message_goes_on_where_the_last_one_ended(redis_url: str)
 
     assert "Which cities are these?" in second
     assert "Lisbon and Porto." in second
+    assert '"summary"' not in second  # K14: as text, whose form the model takes over
     assert second.index("Which cities") < second.index("Lisbon and") < second.index("And how many")
     assert "chart" in output(drawn)
     assert "There is no" not in output(drawn)
@@ -214,7 +215,7 @@ async def test_one_clause_of_a_contract_takes_two_calls_and_comes_whole(redis_ur
 
 async def test_messages_are_a_table_and_are_cited_by_their_number(redis_url: str) -> None:
     """K15, K14: the channel's messages are counted with SQL, a figure of that is filled in, and the
-    link of a message, which the model has not read, is derived from its number."""
+    link of a message, which the model has not read, is derived from its number. Marks name sources."""
     handles = dict[str, str]()
 
     def query(request: ModelRequest) -> Reply:
@@ -230,7 +231,8 @@ async def test_messages_are_a_table_and_are_cited_by_their_number(redis_url: str
         counted = re.findall(r"handle: (tbl_\w+)", str(request.items[-1]))[0]
         message = f"{{{{{handles['messages']}.link[2]}}}}"
         result = answer(
-            f"Ben wrote {{{{{counted}.times[1]}}}} times that it is late: [see]({message}).",
+            f"Ben wrote {{{{{counted}.times[1]}}}} times that it is late [1]: [see]({message}).",
+            key_points=["Ada asked [2, 7]."],
             sources=[
                 {"title": "Ben", "url": message, "supports": "It is late.", "quote": None},
                 {"title": "Ada", "url": handles["messages"] + "[1]", "supports": "", "quote": None},
@@ -257,7 +259,9 @@ async def test_messages_are_a_table_and_are_cited_by_their_number(redis_url: str
         place.slack.url + f"archives/{GENERAL}/p{ts['ts'].replace('.', '')}"
         for ts in (first, second)
     ]
-    assert all(link in str(message["blocks"]) for link in links)
+    posted = "\n".join(block.get("text", "") for block in message["blocks"] if "text" in block)
+    assert rf"late [\[1\]]({links[1]}): [see]({links[1]})." in posted
+    assert rf"- Ada asked [\[2\]]({links[0]})." in posted
 
 
 async def test_a_file_is_found_by_its_name_wherever_both_may_see_it(redis_url: str) -> None:
