@@ -14,7 +14,7 @@ from bot.text.redaction import each_text
 from bot.text.source_marks import marks_rewritten
 from bot.text.translation import Text
 
-_MARKED = {"summary", "key_points"}
+_MARKED = ("summary", "key_points")
 """Fields that name sources by their numbers."""
 _MISSING = Text("(figure missing)")
 _GAP = Text("A figure is missing: what I meant to show was not in the results.")
@@ -77,7 +77,7 @@ def without(result: BaseModel, faults: Faults) -> BaseModel:
         ]
         if len(stays) < len(sources):
             numbers = {number: f"[{place}]" for place, number in enumerate(stays, 1)}
-            for name in _MARKED & fields.keys():
+            for name in (name for name in _MARKED if name in fields):
                 fields[name] = each_text(
                     fields[name],
                     lambda text: marks_rewritten(
