@@ -159,7 +159,7 @@ async def test_what_was_scheduled_unasked_is_no_source(
     async with deployed(obeys, redis_url) as bot:
         root = await bot.ask(ADA, DIRECT, coded(THREAD, ("schedule_prompt", later | now)))
         await bot.ws.until(lambda: f'"{APPROVE}"' in json.dumps(bot.own(DIRECT, root)), 30)
-        await bot.ws.until(lambda: "Scheduled by" in str(bot.own(DIRECT, root)), 30)
+        await bot.ws.until(lambda: ":alarm_clock:" in str(bot.own(DIRECT, root)), 30)
     assert fetched == []
 
 

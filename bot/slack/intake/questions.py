@@ -273,8 +273,10 @@ class QuestionIntake:
         await load_catalogue(locale)
         if question.scheduled and question.due:
             with reader(locale):
-                line = scheduled_line(person.id, question.scheduled, question.due, text)
-            return await post(line.plain, [line.block], since=question.due)
+                said, line = scheduled_line(
+                    person.id, person.name, question.scheduled, question.due, text
+                )
+            return await post(said, [line.block], since=question.due)
         about = "" if question.thread else quoted  # in its thread everybody sees it
         # What the bot posts counts as quoted when it is read; addresses of the model must not.
         visible = LinkGate().plain(text) if question.suggested else without_broadcasts(text)

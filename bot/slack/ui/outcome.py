@@ -51,6 +51,7 @@ from bot.slack.ui.parts import (
     local_time,
     markdown_pieces,
     packed,
+    universal_time,
 )
 from bot.slack.ui.results import (
     action_pieces,
@@ -119,21 +120,36 @@ def _rendered(
     return _framed(frame, outcome, request, size)
 
 
-def scheduled_line(user: str, scheduled: datetime, due: datetime, text: str) -> Piece:
-    """Return the line that says who scheduled a question, when, and for which time."""
+def scheduled_line(
+    user: str, name: str, scheduled: datetime, due: datetime, text: str
+) -> tuple[str, Piece]:
+    """Return the line that says who scheduled a question, when, and for which time.
+
+    Also return it as mrkdwn, which mentions its person.
+    """
+    made, at = int(scheduled.timestamp()), int(due.timestamp())
     line = words.SCHEDULED_BY(
         person=f"<@{user}>",
-        day=local_day(int(scheduled.timestamp())),
-        when=local_time(int(due.timestamp())),
+        day=local_day(made),
+        when=local_time(at),
         question=LinkGate().mrkdwn(one_line(text)),
     )
-    return context(line)
+    plain = words.SCHEDULED_BY(
+        person=name,
+        day=universal_time(made)[:10],
+        when=universal_time(at),
+        question=one_line(text),
+    )
+    return line, context(line, plain)
 
 
 def _scheduled(request: Request) -> list[Piece]:
     if request.scheduled is None or request.due is None:
         return []
-    return [scheduled_line(request.user, request.scheduled, request.due, request.text)]
+    _, line = scheduled_line(
+        request.user, request.author, request.scheduled, request.due, request.text
+    )
+    return [line]
 
 
 def below_schedule(part: Part, request: Request) -> Part:
