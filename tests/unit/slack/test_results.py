@@ -26,6 +26,7 @@ from bot.slack.ui import words
 from bot.slack.ui.buttons import DETAILS
 from bot.slack.ui.outcome import RENDERERS, render
 from bot.slack.ui.parts import Rendered
+from bot.text.source_marks import marks_rewritten
 from tests.unit.slack.judge import accept_all, shown_text
 from tests.unit.slack.samples import REQUEST, TOTALS
 from tests.unit.slack.test_render import HOSTILE, kinds
@@ -235,3 +236,11 @@ def test_plain_text_fits_into_every_type_and_is_shown(model):
     wrapped = ResponseType(model, model.text_field).from_text("All that I know.")
     assert isinstance(wrapped, model)
     assert "All that I know." in shown_text(drawn(wrapped, status=RunStatus.PARTIAL))
+
+
+def test_marks_name_sources_and_no_others() -> None:
+    """K14: what is in code stays; a number without a source goes."""
+    text = "One [1], two [2, 3] and none [9]; `a[1]` and [a link](x)."
+    marked = marks_rewritten(text, 3, lambda number: f"<{number}>")
+    assert marked == "One <1>, two <2><3> and none; `a[1]` and [a link](x)."
+    assert marks_rewritten(text, 0, str) == text

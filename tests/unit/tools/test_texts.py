@@ -55,6 +55,36 @@ async def test_a_long_passage_is_shown_by_the_sentences_that_were_looked_for(
     assert "penalty clause" in almost.content
 
 
+@pytest.mark.parametrize(
+    ("text", "query", "place"),
+    [
+        (
+            "§ 1 Gegenstand\nDer Lieferant liefert Holz.\n§ 2 Kündigung\n(1) Jede Partei kann mit Frist "
+            "von drei Monaten kündigen.\n(2) Das bedarf der Schriftform.\n§ 3 Haftung\nWer haftet, zahlt.",
+            "Frist der Kündigung",
+            "§ 2 Kündigung",
+        ),
+        (
+            "Article 1 Objet\nLe vendeur livre.\nArticle 2 Pénalités\nPour chaque jour de retard, un pour "
+            "cent est dû.\nArticle 3 Droit\nLe droit est celui de la Norvège.",
+            "retards",
+            "Article 2 Pénalités",
+        ),
+        (
+            "第1条 目的\n売主は木材を供給する。\n第2条 解除\n当事者は九十日前の通知により契約を解除できる。\n第3条 責任\n責任は限定される。",
+            "解除の通知",
+            "第2条 解除",
+        ),
+    ],
+)
+async def test_a_clause_is_found_in_other_languages(
+    artifacts: MemoryArtifacts, text: str, query: str, place: str
+) -> None:
+    """K5: by the form of its number, without words of a language."""
+    found = await search_document(await kept(artifacts, text), query, artifacts)
+    assert f"· {place}" in found.content.splitlines()[2]
+
+
 async def test_a_list_that_is_cut_says_so(artifacts: MemoryArtifacts) -> None:
     book = await kept(artifacts, "\n\n".join(f"# Part {n}\ntext" for n in range(9)))
     assert "9 headings · the first 2 shown" in (await outline_document(book, artifacts, 2)).content
