@@ -124,6 +124,16 @@ class Requests:
         keys = [prefix + thread] if thread else await self._threads_of(prefix)
         return [approval for key in keys for approval in await self._pending(key)]
 
+    async def asked_directly(self, team: str, channel: str, user: str) -> str:
+        """Return the thread whose run waits, outside the threads of a direct message, for the answer of
+        `user` to a question; "" if none does."""
+        for approval in await self.pending(team, channel, None):
+            if approval.is_question and not approval.private and approval.requester == user:
+                head = await self.stores.mailbox.head(approval.thread_key)
+                if head and head.top_level:
+                    return head.thread
+        return ""
+
     async def approvals_in_dm(self, team: str, user: str) -> list[tuple[Approval, str]]:
         """Return the approvals asked of `user` in their direct messages, each with its card's ts.
 

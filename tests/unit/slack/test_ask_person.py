@@ -239,6 +239,21 @@ async def test_the_answer_to_a_question_that_is_deleted_asks_nothing(redis_url: 
         assert (len(bot.api.requests), bot.terminals(SALES, thread)) == (3, [])
 
 
+async def test_a_direct_message_is_one_conversation(redis_url: str) -> None:
+    """K8: the question stands where the person wrote, and so does the answer to it."""
+    direct = f"D{ADA[1:]}"
+    async with deployed(asks(), redis_url) as bot, open_stores(redis_url) as stores:
+        await bot.ws.say(ADA, direct, "How did we do?")
+        await bot.ws.until(
+            lambda: [m for m in bot.ws.messages(direct) if CHOOSE[0] in str(m.get("blocks"))]
+        )
+        await bot.ws.say(ADA, direct, "2")
+        await bot.ws.until(lambda: "chose: The third" in str(bot.ws.messages(direct)))
+        await emptied(stores)
+        assert len(bot.api.requests) == 3
+        assert "Answered by" in str(bot.ws.messages(direct))
+
+
 async def test_a_private_question_is_not_answered_in_public(redis_url: str) -> None:
     """Its card is in the asker's direct messages; what they write in the thread is not meant for it."""
     async with deployed(asks(), redis_url) as bot:
