@@ -55,7 +55,7 @@ def test_an_account_is_connected_and_the_question_goes_on(page: Page) -> None:
     the card says what happened, and the answer has what the account sees."""
     page.get_by_test_id("dm-bot").click()
     ask_directly(page, "What is in my notes?")
-    panel = page.get_by_test_id("thread-panel")
+    panel = page.locator("main")
     expect(panel).to_contain_text("Waiting for Ada Lovelace to connect Notes")
     with page.context.expect_page() as opened:
         panel.get_by_role("link", name="Connect Notes").click()
