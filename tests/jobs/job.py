@@ -161,7 +161,7 @@ class _Loader(yaml.SafeLoader):
     """YAML in which a date is the text that it looks like."""
 
 
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", yaml.SafeLoader.construct_yaml_str)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
 
 
 def _read(files: Iterable[Path]) -> Iterable[Job]:

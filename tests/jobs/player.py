@@ -141,7 +141,7 @@ class _Known:
         said = "\n".join(item_text(item) for item in request.items)
         self._handles = list(dict.fromkeys(HANDLES.findall(said)))
         self._links = list(dict.fromkeys(_LINK.findall(said)))
-        self._files = dict(_FILE.findall(said))
+        self._files: dict[str, str] = dict(_FILE.findall(said))
 
     def filled(self, value: Any) -> Any:
         """Return `value` with "$1", "$link1", "$sales.csv", "$today" … in it replaced."""
