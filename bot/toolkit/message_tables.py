@@ -65,7 +65,7 @@ async def messages_result(
     columns = ", ".join(column.name for column in _COLUMNS)
     lines.append(
         f"handle: {saved.handle} · rows 1–{len(rows)} of {len(rows)} · columns: {columns} · write the "
-        f"link of message 3 as {{{{{saved.handle}.link[3]}}}}"
+        f"link of message 1 as {{{{{saved.handle}.link[1]}}}}"
     )
     for number, (message, channel) in enumerate(zip(messages, of_channels, strict=True), 1):
         author = f"#{channel} {message.author}" if channel else message.author
