@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.steps import ADA, BEN, act_as, finished, home, press, say
+from tests.e2e.steps import ADA, BEN, FOOTER, act_as, finished, home, press, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -16,7 +16,7 @@ def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Pa
     act_as(page, BEN)
     page.get_by_test_id("dm-bot").click()
     page.get_by_test_id("prompts").get_by_role("button", name="short answers").click()
-    finished(page)
+    expect(page.locator("main")).to_contain_text(FOOTER)  # right below the question
 
     tab = home(page)
     expect(tab).to_contain_text("I like short answers")
@@ -120,7 +120,7 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     panel = page.get_by_test_id("thread-panel")
     expect(panel.get_by_test_id("status")).to_contain_text("Bot")
     expect(panel).to_contain_text("Which questions in #sales are still open?")
-    finished(page)
+    expect(page.locator("main")).to_contain_text(FOOTER)  # right below the question
     expect(panel.get_by_test_id("status")).to_be_empty()
     page.get_by_test_id("beside").select_option(label="Next to no channel")
     expect(prompts).to_contain_text("Remember that")
