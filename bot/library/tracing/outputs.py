@@ -15,8 +15,10 @@ from typing_extensions import override
 
 _HEAD = re.compile(
     r"^handle: (?P<handle>tbl_[0-9a-z]{6,16}) · "
-    r"(?:[\d,]+ rows × (?P<columns>\d[\d,]{0,14}) columns|rows (?P<first>\d[\d,]{0,14})–[\d,]+ of [\d,]+)"
+    r"(?:(?P<rows>\d[\d,]{0,14}) rows × (?P<columns>\d[\d,]{0,14}) columns|"
+    r"rows (?P<first>\d[\d,]{0,14})–(?P<last>\d[\d,]{0,14}) of [\d,]+)"
 )
+_FIRST = re.compile(r"first (\d{1,4}) rows:")
 _MESSAGE = re.compile(r"(\d{1,4}) \[(\d{4}-\d\d-\d\d \d\d:\d\d)\] ([^:\n]{1,80}): (.*)")
 _OF_A_MESSAGE = ("n", "time", "person", "text", "link")
 _MOST_MESSAGES = 1_000
@@ -203,12 +205,19 @@ def _tables_in(output: Output) -> Iterator[ShownTable]:
             continue
         seen.add(head["handle"])
         number = at
-        columns, at = _heading(lines, at, int((head["columns"] or "0").replace(",", "")))
+        columns, at = _heading(lines, at, _count(head["columns"] or "0"))
         if not columns:
             continue
-        first = int(head["first"].replace(",", "")) if head["first"] else 1
-        rows, at = _rows(lines, at, len(columns), first)
+        first = _count(head["first"] or "1")
+        most = _count(head["rows"] or head["last"]) - first + 1
+        if only_first := _FIRST.fullmatch(lines[at - 2]):
+            most = min(most, int(only_first[1]))
+        rows, at = _rows(lines, at, len(columns), first, most)
         yield ShownTable(output, head["handle"], number, columns, rows)
+
+
+def _count(written: str) -> int:
+    return int(written.replace(",", ""))
 
 
 def _messages_in(output: Output) -> Iterator[ShownTable]:
@@ -287,10 +296,11 @@ def _record(lines: Sequence[str], at: int) -> tuple[tuple[str, ...], int]:
         return (), at + 1
 
 
-def _rows(lines: Sequence[str], at: int, width: int, first: int) -> tuple[_Rows, int]:
-    """Return the rows from a line on, and the line after them."""
+def _rows(lines: Sequence[str], at: int, width: int, first: int, most: int) -> tuple[_Rows, int]:
+    """Return the rows from a line on, at most `most`, and the line after them. What stands below a
+    table is none of it, though it may look like a row: a table of one column has any line."""
     rows = list[tuple[int, str | tuple[str, ...]]]()
-    while at < len(lines):
+    while at < len(lines) and len(rows) < most:
         line = lines[at]
         if '"' not in line:
             if (

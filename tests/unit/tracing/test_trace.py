@@ -404,6 +404,26 @@ def test_no_table_is_too_odd_to_be_referred_to() -> None:
     assert Figures((long,)).fill("{{tbl_shown000.b[1]}}", None).faults
 
 
+@pytest.mark.parametrize(
+    ("size", "begin", "below"),
+    [
+        ("1 rows × 1 columns", "mean", "ran 0.4 s"),
+        (
+            "300 rows × 1 columns",
+            "profile:\ncolumn,type\nmean,DOUBLE\nfirst 1 rows:\nmean",
+            "note: cut",
+        ),
+        ("rows 7–7 of 300", "mean", "ran 0.4 s"),
+    ],
+)
+def test_a_line_below_a_table_is_none_of_its_rows(size: str, begin: str, below: str) -> None:
+    """evidence 1: of a table of one column any line could be a row; its head says how many there are."""
+    text = f"handle: tbl_shown000 · {size} · source: a.csv\ncolumns: mean DOUBLE\n{begin}\n34.65\n{below}"
+    figures = Figures((Output("call", text, "run_python", made=("tbl_shown000",)),))
+    filled = figures.fill("{{tbl_shown000.mean}}", None)
+    assert (filled.text, filled.faults) == ("34.65", [])
+
+
 def test_a_cell_cannot_end_the_query_that_it_is_filled_into() -> None:
     """evidence 1: what is filled in is data: a stranger's cell adds nothing to a query or a program; the
     model, which has read it, writes it itself. Plain names, dates and numbers are filled in."""
