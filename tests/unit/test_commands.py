@@ -142,7 +142,8 @@ async def test_each_end_has_its_code(tmp_path: Path) -> None:
         api.faults.fail("invalid_prompt")
         failed = await bot(tmp_path, "ask", "x", **reaching(api))
         looked = call("acquire_tools", {"search": "x"})
-        api.brain = Script([looked, text("a"), text("b"), text("c", disobey=True)])
+        announced = text("Let me look it up."), text("I'll look."), text("I'll look.", disobey=True)
+        api.brain = Script([looked, *announced])
         partial = await bot(tmp_path, "ask", "x", **reaching(api))
         refused = await bot(tmp_path, "ask", "x", OPENAI_BASE_URL=api.url, OPENAI_API_KEY="sk-no")
         api.faults.fail("hang", times=2)
@@ -297,7 +298,7 @@ async def test_tools_are_listed_with_what_they_cost(tmp_path: Path) -> None:
     done = await bot(tmp_path, "tools")
     assert done.code == 0
     lines = {line.split()[0]: line for line in done.out.splitlines() if line}
-    assert " core " in lines["read_file"]
+    assert " on demand " in lines["read_file"]
     assert " on demand " in lines["query_table"]
     assert "makes changes" in lines["share_file"]
     assert "A first request sends" in done.out

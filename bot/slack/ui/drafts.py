@@ -12,7 +12,7 @@ from bot.slack.ui.markdown import code_fence
 from bot.slack.ui.parts import BLOCK_SIZE, Piece, cut_text, without_formatting
 from bot.text.mentions import Mention
 
-_BULLET = re.compile(r"^(\s*)[-*+] (?=\S)", re.MULTILINE)
+_BULLET = re.compile(r"^([ \t]*)[-*+] (?=\S)", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\[[^\[\]\n]+\]")
 
 

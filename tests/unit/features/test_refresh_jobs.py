@@ -226,8 +226,16 @@ async def test_new_values_are_written_in_the_language_of_the_answer(
     stores: Stores, folder: Path
 ) -> None:
     """evidence 1: not in that of the person who presses."""
+
+    def in_german(request: ModelRequest) -> Reply:
+        made = [each["name"] for each in request.items if each.get("type") == "function_call"]
+        if "query_database" not in made:
+            return only_database(request)
+        sold = handles(request, "query_database")
+        return finish(answer(f"Der Norden hat {{{{{sold}.revenue[1]|0.00}}}} verkauft."))
+
     question = "Wie viel hat der Norden verkauft, und was ist mit dem Süden?"
-    async with scene(stores, folder, only_database, question=question) as at:
+    async with scene(stores, folder, in_german, question=question) as at:
         write(at.shop, {"North": 1_231_004.5, "South": 1.0})
         first = (await at.refresh()).figures[0]
         assert (first.before, first.now) == ("220.919,50", "1.231.004,50")

@@ -57,7 +57,12 @@ RESULTS = {
 def test_no_text_of_an_outcome_keeps_a_secret(name: str) -> None:
     """Whatever field it is in, those that a later release adds included."""
     outcome = filled(Outcome).model_copy(
-        update={"response_type": name, "result": RESULTS[name], **dict.fromkeys(IDS[::2], "U1")}
+        update={
+            "response_type": name,
+            "result": RESULTS[name],
+            "locale": "de",
+            **dict.fromkeys(IDS[::2], "U1"),
+        }
     )
     assert outcome.model_dump_json().count(SECRET) > 40
     safe = without_secrets(outcome)

@@ -123,21 +123,23 @@ async def test_a_reference_is_filled_in_and_counts_as_read(stores: Stores) -> No
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    ("question", "between", "expected"),
     [
         (
             "Wie viel Umsatz hat der Norden, und was ist mit dem Süden?",
+            "und",
             "1.234.567,891 und 0,000026",
         ),
-        ("How much revenue is there for the North?", "1,234,567.891 und 0.000026"),
-        ("北の売上はいくらですか。", "1,234,567.891 und 0.000026"),
+        ("How much revenue is there for the North?", "and", "1,234,567.891 and 0.000026"),
+        ("How much is it? Write in German.", "sind es und", "1.234.567,891 sind es und 0,000026"),
+        ("北の売上はいくらですか。", "と", "1,234,567.891 と 0.000026"),
     ],
 )
-async def test_numbers_are_written_in_the_language_of_the_question(
-    stores: Stores, question: str, expected: str
+async def test_numbers_are_written_in_the_language_of_the_answer(
+    stores: Stores, question: str, between: str, expected: str
 ) -> None:
     """evidence 1: grouped, at most three decimals, never fewer than two significant digits."""
-    said = "{{HANDLE.revenue[North]}} und {{HANDLE.revenue[South]}}"
+    said = f"{{{{HANDLE.revenue[North]}}}} {between} {{{{HANDLE.revenue[South]}}}}"
     async with bot_with(stores, Script([READ, with_handle(answer(said))])) as bot:
         outcome = await asked_of(bot, question)
     assert summary(outcome) == expected

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from bot.app.tool_loading import catalogue
 from bot.core.errors import ToolError
+from bot.features.programs.service import IsolatedPrograms
+from bot.features.programs.settings import ProgramSettings
 from bot.services import artifact_documents as documents
 from bot.services.artifact_documents import ArtifactDocuments
 from bot.services.artifact_tables import ArtifactTables
@@ -42,6 +44,7 @@ from tools import tables as querying
 from tools.calculation import calculate
 from tools.databases import query_database
 
+PROGRAMS = IsolatedPrograms(ProgramSettings())
 GAP = "erp export: only the first 3 rows of a query that has more"
 SAID = f"not complete: {GAP}"
 PAGE = b'{"total": 7, "items": [{"id": 1}]}'
@@ -121,6 +124,10 @@ OF_TABLES: dict[str, Step] = {
     ),
     "compare_tables": lambda a, h: comparing.compare_tables(h, h, "id", ArtifactTables(a)),
     "find_duplicates": lambda a, h: comparing.find_duplicates(h, ["id"], ArtifactTables(a)),
+    "statistical_test": lambda a, h: querying.statistical_test(
+        h, "pearson", ["id", "n"], ArtifactTables(a)
+    ),
+    "run_python": lambda a, h: PROGRAMS.run(f"{h}.describe()", a),
     "make_chart": _chart,
     "read_artifact": lambda a, h: reading.read_artifact(h, a, ArtifactTables(a)),
     "search_artifact": lambda a, h: reading.search_artifact(

@@ -25,7 +25,7 @@ ARTICLE = (
     "<html><head><title>Bees &amp; us</title></head><body><nav>Home About</nav><article>"
     "<h1>Bees &amp; us</h1>"
     + "".join(
-        f"<p>Paragraph {n} tells of meadows, flowers and honey at length.</p>" for n in range(9)
+        f"<p>Paragraph {n} tells of meadows, flowers and honey at length.</p>" for n in range(60)
     )
     + "<p>A queen lays 1,500 eggs a day in summer, more than her own weight.</p></article>"
     "</body></html>"
