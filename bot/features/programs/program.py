@@ -32,6 +32,7 @@ from bot.library.isolated.proof import possible as possible
 _PROGRAM = "<program>"
 _PRINTED = "printed"
 _OUT = "out"
+_RESULT = "result"
 
 _MOST_PRINTED = 20_000  # characters
 _MOST_ERROR = 3_000
@@ -42,6 +43,7 @@ _SINGLE = (bool, int, float, str, Decimal, date, time, timedelta, UUID, type(Non
 
 Reply = dict[str, Any]
 _READERS: dict[str, str] = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
+_PACKAGES = ("pandas", "numpy", "scipy", "sklearn", "statsmodels", "matplotlib", "duckdb")
 _MODULES = {"pd": "pandas", "np": "numpy"}
 
 
@@ -50,8 +52,8 @@ def run(code: str, inputs: list[list[str]]) -> Reply:
     DataFrame), text (a str) or file (a Path).
 
     Return {printed, error, value, tables, images, files, notes}: what was printed, the program's own
-    lines and message if it failed, and what it left. A table is {name, file}, an image {title, file}, a file {name, file}; `value` is the text of a last expression that is no
-    table.
+    lines and message if it failed, and what it left. A table is {name, file}, an image {title, file},
+    a file {name, file}; `value` is the text of a last expression that is no table.
     """
     restore = _redirect_output()
     warnings.showwarning = _show_warning
@@ -78,6 +80,8 @@ def _run(code: str, names: dict[str, Any]) -> Any:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for name in used & _MODULES.keys():
         names[name] = __import__(_MODULES[name])
+    if numpy := sys.modules.get("numpy"):
+        numpy.set_printoptions(legacy="1.25")  # 0.5 rather than np.float64(0.5)
     last = tree.body[-1] if tree.body else None
     if not isinstance(last, ast.Expr):
         exec(compile(tree, _PROGRAM, "exec"), names)  # noqa: S102 - what this process is for
@@ -141,8 +145,8 @@ def _save_results(value: Any, names: Mapping[str, Any], reply: Reply) -> str:
     what in a last expression is no table."""
     own = names.get("tables")
     made, text = _tables_of(value)
-    made |= {str(name): table for name, table in own.items()} if isinstance(own, dict) else {}
-    for number, (name, table) in enumerate([*made.items()][:_MOST_TABLES]):
+    made += [(str(name), table) for name, table in own.items()] if isinstance(own, dict) else []
+    for number, (name, table) in enumerate(made[:_MOST_TABLES]):
         try:
             reply["tables"].append(_saved_table(name[:80], table, f"table-{number}.parquet"))
         except Exception as error:  # noqa: BLE001 - of libraries, about any table
@@ -155,27 +159,27 @@ def _save_results(value: Any, names: Mapping[str, Any], reply: Reply) -> str:
     return text
 
 
-def _tables_of(value: Any) -> tuple[dict[str, Any], str]:
-    """Return the tables in a value by name, and the text of the rest.
+def _tables_of(value: Any) -> tuple[list[tuple[str, Any]], str]:
+    """Return the tables in a value with their names, and the text of the rest.
 
     What holds single values, such as the result of a test, is a table of one row, so that each figure
     has a name.
     """
     value = _fields_of(value)
     if _is_table(value):
-        return {"result": value}, ""
+        return [(_RESULT, value)], ""
     if isinstance(value, dict):
         frames = {str(name): item for name, item in value.items() if _is_table(item)}
         row = {str(name): item for name, item in value.items() if _is_single(item)}
         rest = {name: item for name, item in value.items() if str(name) not in frames | row}
-        result = {"result": [row]} if row else {}
-        return result | frames, _text_of(rest) if rest else ""
+        result = [(_RESULT, [row])] if row else []
+        return [*result, *frames.items()], _text_of(rest) if rest else ""
     if isinstance(value, list) and value and all(map(_is_row, value)):
-        return {"result": value}, ""
+        return [(_RESULT, value)], ""
     single = _plain(value)
     if isinstance(single, int | float | Decimal) and not isinstance(single, bool):
-        return {"result": [{"value": single}]}, ""
-    return {}, _text_of(value)
+        return [(_RESULT, [{"value": single}])], ""
+    return [], _text_of(value)
 
 
 def _fields_of(value: Any) -> Any:
@@ -349,8 +353,20 @@ def _described(error: BaseException, names: Mapping[str, Any]) -> str:
     message = "".join(traceback.format_exception_only(error)).strip()
     if isinstance(error, MemoryError):
         message = "MemoryError: it needs more memory than a program may have"
-    hints = [_columns_of(names)] if isinstance(error, KeyError) else []
-    return "\n".join([*lines[-5:], message[:_MOST_ERROR], *filter(None, hints)])
+    return "\n".join(filter(None, [*lines[-5:], message[:_MOST_ERROR], _hint(error, names)]))
+
+
+def _hint(error: BaseException, names: Mapping[str, Any]) -> str:
+    """Return what there is, for a program that asked for something else."""
+    if isinstance(error, KeyError) or (
+        isinstance(error, AttributeError) and type(error.obj).__name__ == "DataFrame"
+    ):
+        return _columns_of(names)
+    if isinstance(error, ModuleNotFoundError):
+        return f"there are Python's own modules and {', '.join(_PACKAGES)}"
+    if isinstance(error, FileNotFoundError):
+        return "a program has no files but those whose handles it names: each is a variable"
+    return ""
 
 
 def _columns_of(names: Mapping[str, Any]) -> str:

@@ -78,6 +78,12 @@ async def test_a_frame_keeps_its_index_and_dates(
     assert "North,10.5,2026-01-03\nSouth,7.0,2026-02-01" in text
 
 
+async def test_tables_of_the_same_name_are_all_kept(artifacts: MemoryArtifacts) -> None:
+    text = await run("tables['result'] = pd.DataFrame({'n': [1, 2]})\n{'p_value': 0.5}", artifacts)
+    assert "\np_value\n0.5\n" in text
+    assert "\nn\n1\n2\n" in text
+
+
 async def test_without_inputs_it_only_calculates(artifacts: MemoryArtifacts) -> None:
     with asked():
         result = await PROGRAMS.run("1 + 1", artifacts)
@@ -115,7 +121,13 @@ print("done")
         ("import os; os.system('ls')", ["not allowed"]),
         ("open('/etc/passwd')", ["Permission denied"]),
         ("input()", ["EOFError"]),
-        ("import nothing_like_it", ["No module named"]),
+        ("x = {t}\nx.amuont.sum()", ["line 2: x.amuont.sum()", "x has: region, amount, day"]),
+        (
+            "import nothing_like_it",
+            ["No module named", "there are Python's own modules and pandas"],
+        ),
+        ("pd.read_csv('sales.csv')", ["FileNotFoundError", "whose handles it names"]),
+        ("print([np.float64(0.5)])\n(np.int64(2), True)", ["\n  [0.5]\n", "\n  (2, True)\n"]),
         ("import warnings; warnings.warn('careful')", ["UserWarning: careful"]),
         ("None", ["gave no result"]),
         ("raise SystemExit(2)", ["SystemExit: 2"]),
