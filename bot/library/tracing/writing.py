@@ -19,7 +19,7 @@ NUMBERS_OF_THINGS = re.compile(
     re.IGNORECASE,
 )
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200
-_MOST_DECIMALS, _PERCENT_DECIMALS, _FEWEST_DIGITS = 3, 1, 2
+_MOST_DECIMALS, _EXACT_DECIMALS, _PERCENT_DECIMALS, _FEWEST_DIGITS = 3, 4, 1, 2
 _NUMBER = re.compile(r"[#,0.]+")  # of a pattern
 _MOST_DIGITS = 15  # before or after the mark: longer numbers stay as they are
 FORM = re.compile(r"0(?:\.(0{1,9}))?|%|abs|compact")
@@ -40,8 +40,9 @@ def written(
 ) -> str:
     """Return a cell as a text in `locale` shows it; as a plain number (1234.5) without one.
 
-    Numbers are grouped, with at most three decimals but never fewer than two significant digits, so
-    that 0.0000259 shows. Years and numbers of things stay as they are: `others` are the cells of the
+    Numbers are grouped, with at most three decimals, or the four of a cell that has just four (an
+    exchange rate, a rounded p-value), but never fewer than two significant digits, so that 0.0000259
+    shows. Years and numbers of things stay as they are: `others` are the cells of the
     column. `forms` are "0" or "0.00" (decimals), "%", "abs" and "compact".
     """
     value = value_of(text)
@@ -60,7 +61,9 @@ def written(
     elif not forms and _is_name(value, column, others):
         return text.strip()
     else:
-        places = _places(value, _PERCENT_DECIMALS if "%" in forms else _MOST_DECIMALS)
+        is_exact = value.as_tuple().exponent == -_EXACT_DECIMALS
+        most = _EXACT_DECIMALS if is_exact else _MOST_DECIMALS
+        places = _places(value, _PERCENT_DECIMALS if "%" in forms else most)
     if locale is None:
         fixed = pattern or "%" in forms
         return (

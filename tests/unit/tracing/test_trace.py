@@ -382,6 +382,16 @@ def shown(columns: str, *rows: str, call: str = "shown") -> Output:
     return Output(call, f"{head}\n{text}", "query_table", made=("tbl_shown000",))
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [("0.4058", "0.4058"), ("1.0834", "1.0834"), ("0.40581", "0.406"), ("12.5", "12.5")],
+)
+def test_four_decimals_of_a_cell_are_no_noise(cell: str, expected: str) -> None:
+    """evidence 1: a rounded p-value or an exchange rate stays as it is; longer numbers get three."""
+    figures = Figures((shown("name,rate", f"a,{cell}"),))
+    assert figures.fill("{{tbl_shown000.rate}}", Locale("en")).text == expected
+
+
 @pytest.mark.parametrize("cell", ["1e999", "1e40", "9" * 40, "1e-999", "NaN", "-inf", "1.5e28", ""])
 @pytest.mark.parametrize("forms", ["", "|0", "|0.000000000", "|%", "|compact", "|abs|compact|%"])
 @pytest.mark.parametrize("locale", [None, Locale("en"), Locale("ja"), Locale("ar")])
