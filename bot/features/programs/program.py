@@ -32,7 +32,6 @@ from bot.library.isolated.proof import possible as possible
 _PROGRAM = "<program>"
 _PRINTED = "printed"
 _OUT = "out"
-_RESULT = "result"
 
 _MOST_PRINTED = 20_000  # characters
 _MOST_ERROR = 3_000
@@ -43,7 +42,7 @@ _SINGLE = (bool, int, float, str, Decimal, date, time, timedelta, UUID, type(Non
 
 Reply = dict[str, Any]
 _READERS: dict[str, str] = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
-_PACKAGES = ("pandas", "numpy", "scipy", "sklearn", "statsmodels", "matplotlib", "duckdb")
+_PACKAGES = "pandas, numpy, scipy, sklearn, statsmodels, matplotlib, duckdb"
 _MODULES = {"pd": "pandas", "np": "numpy"}
 
 
@@ -167,18 +166,18 @@ def _tables_of(value: Any) -> tuple[list[tuple[str, Any]], str]:
     """
     value = _fields_of(value)
     if _is_table(value):
-        return [(_RESULT, value)], ""
+        return [("result", value)], ""
     if isinstance(value, dict):
         frames = {str(name): item for name, item in value.items() if _is_table(item)}
         row = {str(name): item for name, item in value.items() if _is_single(item)}
         rest = {name: item for name, item in value.items() if str(name) not in frames | row}
-        result = [(_RESULT, [row])] if row else []
+        result = [("result", [row])] if row else []
         return [*result, *frames.items()], _text_of(rest) if rest else ""
     if isinstance(value, list) and value and all(map(_is_row, value)):
-        return [(_RESULT, value)], ""
+        return [("result", value)], ""
     single = _plain(value)
     if isinstance(single, int | float | Decimal) and not isinstance(single, bool):
-        return [(_RESULT, [{"value": single}])], ""
+        return [("result", [{"value": single}])], ""
     return [], _text_of(value)
 
 
@@ -363,7 +362,7 @@ def _hint(error: BaseException, names: Mapping[str, Any]) -> str:
     ):
         return _columns_of(names)
     if isinstance(error, ModuleNotFoundError):
-        return f"there are Python's own modules and {', '.join(_PACKAGES)}"
+        return f"there are Python's own modules and {_PACKAGES}"
     if isinstance(error, FileNotFoundError):
         return "a program has no files but those whose handles it names: each is a variable"
     return ""
