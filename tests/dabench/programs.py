@@ -1,7 +1,8 @@
 """Programs as a strong model would write them, by the number of the question.
 
 `t` is the table. Each ends with a dictionary: the names of the expected answers and their values. Where
-a label follows a convention that the question does not state, a comment names it.
+a label follows a convention that the question does not state, a comment names it. Three questions
+(363, 549, 671) split rows and name no seed: theirs is 42, as in all others.
 """
 
 from __future__ import annotations
