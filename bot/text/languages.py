@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from bot.text.translation import spoken_locale
 
@@ -85,7 +84,6 @@ def locale_for(texts: Iterable[str], *, reader: str) -> str:
     return reader
 
 
-@lru_cache(maxsize=512)
 def language_in(text: str, likely: str = "") -> str:
     """Return the language of a text, such as "de", if it is plain and the bot speaks it; else "".
 
@@ -97,7 +95,7 @@ def language_in(text: str, likely: str = "") -> str:
     words = [word.casefold() for word in _WORD.findall(prose)]
     hits = {name: sum(word in usual for word in words) for name, usual in _USUAL.items()}
     for name, letters in _LETTERS.items():
-        hits[name] += sum(letter in prose.casefold() for letter in letters)
+        hits[name] += sum(letter in prose.lower() for letter in letters)
     hits["fr"] += len(_ELISION.findall(prose))
     most = max(hits.values())
     best = [name for name, count in hits.items() if count == most]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,9 +152,9 @@ def _checked(reply: Any) -> dict[str, Any]:
     """Return a reply with the types that it should have. Raises KeyError, TypeError, AttributeError."""
     return {
         **{name: clean(reply[name][:30_000]) for name in ("printed", "error", "value")},
-        "tables": [(clean(made["name"]), made["file"]) for made in reply["tables"][:10]],
-        "images": [(clean(made["title"]), made["file"]) for made in reply["images"][:10]],
-        "files": [(clean(made["name"]), made["file"]) for made in reply["files"][:20]],
+        "tables": [(clean(made["name"]), str(made["file"])) for made in reply["tables"][:10]],
+        "images": [(clean(made["title"]), str(made["file"])) for made in reply["images"][:10]],
+        "files": [(clean(made["name"]), str(made["file"])) for made in reply["files"][:20]],
         "notes": [clean(note)[:300] for note in reply["notes"][:20]],
     }
 
@@ -191,7 +191,7 @@ class _Keeping:
         tables = ArtifactTables(self.artifacts)
         for name, file in reply["tables"]:
             if file in left:
-                try:
+                with self._noting(reply, f"table {name}"):
                     table = await tables.save_parquet(
                         left[file],
                         name=name,
@@ -199,26 +199,32 @@ class _Keeping:
                         url=self._url,
                         left_out=gaps_of(*self.inputs),
                     )
-                except ToolError as error:
-                    reply["notes"].append(f"table {name} could not be kept: {error}")
-                    continue
-                self.lines.append(await tables.shown(table, limit=_ROWS_SHOWN))
-                self.handles.append(table.handle)
+                    self.lines.append(await tables.shown(table, limit=_ROWS_SHOWN))
+                    self.handles.append(table.handle)
         for title, file in reply["images"]:
-            try:
-                png, _ = await asyncio.to_thread(plain_png, left.get(file, b""), title)
-            except Unwritable as error:
-                reply["notes"].append(f"figure {title} could not be kept: {error}")
-                continue
-            image = await self._saved(png, f"{title}.png", "image/png", "img")
-            chart = Chart(title=title, kind="image", labels=[], series=[], image=image.handle)
-            data = chart.model_dump_json().encode()
-            saved = await self._saved(data, title, CHART_TYPE, "chart")
-            self.lines.append(f"figure: {saved.handle} · {title} · put it into charts to show it")
+            with self._noting(reply, f"figure {title}"):
+                await self._save_figure(title, left.get(file, b""))
         for name, file in reply["files"]:
             if file in left:
-                saved = await self._saved(left[file], name, "application/octet-stream", "file")
-                self.lines.append(f"file: {saved.handle} · {name} · {saved.size:,} bytes")
+                with self._noting(reply, f"file {name}"):
+                    saved = await self._saved(left[file], name, "application/octet-stream", "file")
+                    self.lines.append(f"file: {saved.handle} · {name} · {saved.size:,} bytes")
+
+    async def _save_figure(self, title: str, data: bytes) -> None:
+        png, _ = await asyncio.to_thread(plain_png, data, title)
+        image = await self._saved(png, f"{title}.png", "image/png", "img")
+        chart = Chart(title=title, kind="image", labels=[], series=[], image=image.handle)
+        saved = await self._saved(chart.model_dump_json().encode(), title, CHART_TYPE, "chart")
+        self.lines.append(f"figure: {saved.handle} · {title} · put it into charts to show it")
+
+    @staticmethod
+    @contextmanager
+    def _noting(reply: dict[str, Any], what: str) -> Generator[None]:
+        """Note what cannot be saved: the rest is still useful."""
+        try:
+            yield
+        except (ToolError, Unwritable) as error:
+            reply["notes"].append(f"{what} could not be kept: {error}")
 
     async def _saved(self, data: bytes, name: str, media_type: str, prefix: str) -> Artifact:
         saved = await self.artifacts.save(

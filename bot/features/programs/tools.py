@@ -41,7 +41,7 @@ async def run_python(
 ) -> ToolResult:
     """Run a Python program: statistical tests, regression, models, simulations, reshaping that SQL
     cannot do. pandas (pd), numpy (np), scipy, sklearn, statsmodels and matplotlib are there; no
-    network, no other packages, 60 s.
+    network, no other packages.
 
     End with the results as one expression: a dict such as {"p_value": p, "n": n}, or a DataFrame. It
     becomes a table with a handle, whose figures you refer to; so do DataFrames in the dict `tables`,

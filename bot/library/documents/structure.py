@@ -18,7 +18,7 @@ _PAGE = re.compile(r"\[page (\d{1,6}) of \d{1,6}\]\s*")
 _FOLIO = re.compile(r"\D{0,20}\d{1,5}(?:\D{1,20}\d{1,5})?\W{0,5}")
 _MARKDOWN = re.compile(r"(#{1,6})\s+(\S.*)")
 _DOTTED = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5})([.)]?)(?:\s+(\S.*)|\s*)$")
-_RUN_IN = re.compile(r"([^\W\d_](?:[^\s.:]{1,20}[ ]?){1,5})[.:]\s+\S")
+_RUN_IN = re.compile(r"([^\W\d_][^\s.:]{0,20}(?: [^\s.:]{1,21}){0,4})[.:]\s+\S")
 """A title in the line of its text: `6. Termination. Either side may …`."""
 _BRACKETED = re.compile(r"\((\d{1,3})\)\s+\S")
 _NAMED = re.compile(
@@ -31,7 +31,7 @@ _CONTENTS = re.compile(r"(?:\.\s?){4}\s*\d{1,4}$")
 _LONGEST_HEADING = 100
 _NEXT = 3  # clauses that may be missing between two numbers: "12.1" and "12.4"
 _WINDOW = 900  # characters
-_LONGEST_TEXT = 4_000_000
+_LONGEST_TEXT = 1_000_000
 """Characters of a text whose headings are looked for: longer ones, as logs, have none."""
 _WHOLE = 2_400
 """Characters of a clause that is taken as a whole."""

@@ -20,7 +20,10 @@ from bot.library.isolated import Refused
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Row = dict[str, object]
 
-_MOST_EXACT = 8
+_MOST_EXACT, _MOST_BESIDE = 8, 100
+"""Values of the smaller and of the larger group with which ranks are counted exactly."""
+_NOISE = 1e-12
+"""The share of a value below which a difference is rounding."""
 _MOST_SHAPIRO = 5_000
 _MOST_GROUPS = 50
 
@@ -65,7 +68,7 @@ def correlation(columns: Mapping[str, Floats], *, ranks: bool = False) -> Tested
             _check(len(a) >= 3, f"{first} and {second} have fewer than 3 rows in common.")
             if ranks:
                 a, b = _ranks(a), _ranks(b)
-            _check(a.std() > 0 and b.std() > 0, f"{first} or {second} has one value only.")
+            _check(_varies(a) and _varies(b), f"{first} or {second} has one value only.")
             r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
             df = len(a) - 2
             t = math.inf if abs(r) == 1 else r * math.sqrt(df / (1 - r * r))
@@ -85,6 +88,8 @@ def t_test(groups: Mapping[str, Floats], *, kind: str) -> Tested:
         a, b = a[whole], b[whole]
         _check(len(a) == len(b) and len(a) >= 2, "A paired test needs two values in each row.")
         difference = a - b
+        spread = float(np.abs(difference).max())
+        _check(difference.std() > spread * _NOISE, "The differences do not vary.")
         error = difference.std(ddof=1) / math.sqrt(len(difference))
         df = float(len(difference) - 1)
         mean = float(difference.mean())
@@ -93,6 +98,7 @@ def t_test(groups: Mapping[str, Floats], *, kind: str) -> Tested:
         _check(min(len(a), len(b)) >= 2, "Each group needs 2 values or more.")
         va, vb = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
         mean = float(a.mean() - b.mean())
+        _check(_varies(a) or _varies(b), "The values of both groups do not vary.")
         if kind == "student":
             df = float(len(a) + len(b) - 2)
             pooled = (a.var(ddof=1) * (len(a) - 1) + b.var(ddof=1) * (len(b) - 1)) / df
@@ -100,7 +106,6 @@ def t_test(groups: Mapping[str, Floats], *, kind: str) -> Tested:
             notes = ["Student: equal variances, values about normal; two-sided"]
         else:
             error = math.sqrt(va + vb)
-            _check(error > 0, "The values of both groups do not vary.")
             df = float((va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1)))
             notes = ["Welch: variances may differ, values about normal; two-sided"]
     _check(error > 0, "The values do not vary.")
@@ -129,7 +134,7 @@ def anova(groups: Mapping[str, Floats]) -> Tested:
     between = sum(len(group) * (group.mean() - total.mean()) ** 2 for group in values)
     within = sum(((group - group.mean()) ** 2).sum() for group in values)
     df1, df2 = len(values) - 1, len(total) - len(values)
-    _check(within > 0, "The values do not vary within the groups.")
+    _check(any(map(_varies, values)), "The values do not vary within the groups.")
     f = float((between / df1) / (within / df2))
     row: Row = {
         "f": f,
@@ -155,11 +160,12 @@ def mann_whitney(groups: Mapping[str, Floats]) -> Tested:
     _check(min(len(a), len(b)) >= 1, "Each group needs a value.")
     ranks = _ranks(np.concatenate([a, b]))
     n1, n2 = len(a), len(b)
+    fewer, more = sorted((n1, n2))
     u = float(ranks[:n1].sum() - n1 * (n1 + 1) / 2)
     counts = np.unique(ranks, return_counts=True)[1]
     has_ties = bool((counts > 1).any())
-    if min(n1, n2) <= _MOST_EXACT and not has_ties:
-        p = min(1.0, 2 * _exact_above(max(u, n1 * n2 - u), n1, n2))
+    if fewer <= _MOST_EXACT and more <= _MOST_BESIDE and not has_ties:
+        p = min(1.0, 2 * _exact_above(max(u, n1 * n2 - u), fewer, more))
         how = "exact"
     else:
         n = n1 + n2
@@ -268,7 +274,7 @@ def kolmogorov_smirnov(groups: Mapping[str, Floats]) -> Tested:
     deviation."""
     if len(groups) == 1:
         [(name, values)] = groups.items()
-        _check(len(values) >= 3 and values.std(ddof=1) > 0, f"{name} needs 3 different values.")
+        _check(len(values) >= 3 and _varies(values), f"{name} needs 3 different values.")
         ordered = np.sort(values)
         scaled = (ordered - values.mean()) / values.std(ddof=1)
         cdf = np.array([of.normal_cdf(x) for x in scaled])
@@ -318,7 +324,7 @@ def regression(outcome: str, columns: Mapping[str, Floats]) -> tuple[Tested, Row
     residuals = y - x @ coefficients
     left = float(residuals @ residuals)
     total = float(((y - y.mean()) ** 2).sum())
-    _check(total > 0, f"{outcome} has one value only.")
+    _check(_varies(y), f"{outcome} has one value only.")
     errors = np.sqrt(np.diag(np.linalg.inv(x.T @ x)) * left / (n - k))
     rows: list[Row] = []
     for name, value, error in zip(["intercept", *names], coefficients, errors, strict=True):
@@ -375,6 +381,10 @@ def _exact_above(u: float, n1: int, n2: int) -> float:
     sums = {total: count for (taken, total), count in ways.items() if taken == n1}
     above = sum(count for total, count in sums.items() if total >= u - 1e-9)
     return float(above / math.comb(n1 + n2, n1))
+
+
+def _varies(values: Floats) -> bool:
+    return bool(values.max() > values.min())
 
 
 def _check(holds: bool, otherwise: str) -> None:

@@ -26,6 +26,7 @@ Tables = list[tuple[str, str, list[str]]]
 
 _FUNCTIONS = ALLOWED["duckdb"] | FUNCTIONS.keys()
 _MEMORY = "512MB"
+_MOST_PAIRS = 10_000
 _MAX_MESSAGE = 1_000  # characters of an error message, which may quote a whole value
 _FATAL = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
 """Errors after which DuckDB accepts no more statements, or has no memory for them."""
@@ -100,11 +101,14 @@ def test(
     connection = _connection_with(tables)
     source = quoted_name(handle)
 
-    def selected(sql: str) -> dict[str, Any]:
+    def fetched(sql: str) -> Any:
         try:
-            return dict(connection.execute(f"{sql} FROM {source}").fetchnumpy())
+            return connection.execute(sql)
         except duckdb.Error as error:
             raise _refusal(error, "") from None
+
+    def selected(sql: str) -> dict[str, Any]:
+        return dict(fetched(f"{sql} FROM {source}").fetchnumpy())
 
     def numbers(*names: str) -> dict[str, statistics.Floats]:
         casts = [f"CAST({quoted_name(name)} AS DOUBLE) AS {quoted_name(name)}" for name in names]
@@ -114,10 +118,12 @@ def test(
     if kind == "chi_squared":
         first, second = [*columns, *filter(None, [by])][:2]
         names = f"{quoted_name(first)}::VARCHAR AS a, {quoted_name(second)}::VARCHAR AS b"
-        counted = connection.execute(
-            f"SELECT a, b, count(*) FROM (SELECT {names} FROM {source}) "
-            "WHERE a IS NOT NULL AND b IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2 LIMIT 10000"
+        counted = fetched(
+            f"SELECT a, b, count(*) FROM (SELECT {names} FROM {source}) WHERE a IS NOT NULL "
+            f"AND b IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2 LIMIT {_MOST_PAIRS + 1}"
         ).fetchall()
+        if len(counted) > _MOST_PAIRS:
+            raise Refused(f"{first} and {second} have more than {_MOST_PAIRS:,} pairs of values.")
         tested = statistics.chi_squared(counted)
     elif kind == "regression":
         outcome, *_ = columns

@@ -16,7 +16,9 @@ from typing import Any
 
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _LITERAL = re.compile(rf"(?<![\w.]){_NUMBER}(?![\w.])")
-_ARITHMETIC = re.compile(rf"(?<![\w.]){_NUMBER}(?:\s*[-+*/]\s*\(?\s*{_NUMBER}\)?){{1,20}}(?![\w.])")
+_ARITHMETIC = re.compile(
+    rf"(?<![\w.]){_NUMBER}(?:[ ]{{0,3}}[-+*/][ ]{{0,3}}\(?{_NUMBER}\)?){{1,20}}(?![\w.])"
+)
 _QUOTED = re.compile(r"'[^']*'")
 """A text in SQL: the parts of a date are no arithmetic."""
 _MOST_TEXT, _MOST_STEPS = 20_000, 5_000
@@ -100,8 +102,15 @@ class _Folding:
         found = set[Decimal]()
         with decimal.localcontext(prec=_DIGITS, Emax=9_999, Emin=-9_999):
             for statement in nodes:
-                if isinstance(statement, ast.Assign):
-                    self._assign(statement)
+                match statement:
+                    case ast.Assign(targets=targets, value=assigned):
+                        self._assign(targets, self._value(assigned))
+                    case ast.AnnAssign(target=target, value=ast.expr() as assigned):
+                        self._assign([target], self._value(assigned))
+                    case ast.AugAssign(target=target):
+                        self._assign([target], None)
+                    case _:
+                        pass
             for node in reversed(nodes):  # what is inside comes before what it is inside of
                 if isinstance(node, ast.BinOp | ast.Call | ast.UnaryOp):
                     value = self._value(node)
@@ -110,9 +119,8 @@ class _Folding:
                         found.add(value)
         return found
 
-    def _assign(self, statement: ast.Assign) -> None:
-        value = self._value(statement.value)
-        for target in statement.targets:
+    def _assign(self, targets: Sequence[ast.expr], value: Decimal | None) -> None:
+        for target in targets:
             if isinstance(target, ast.Name):
                 known = target.id in self._names and self._names[target.id] != value
                 self._names[target.id] = None if known else value

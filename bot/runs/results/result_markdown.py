@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +49,8 @@ def placed(sources: Sequence[Source], outcome: Outcome) -> list[PlacedSource]:
 
 def _placed(source: Source, place: SourcePlace | None) -> PlacedSource:
     url, name = (place.url or source.url, place.name) if place else (source.url, "")
-    if name.casefold() in source.title.casefold():  # "contract.pdf, page 10"
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source.title, re.IGNORECASE):
+        # "contract.pdf, page 10"
         name = ""
     return PlacedSource(source.title, url, name, source.supports, _shortened(source.quote or ""))
 

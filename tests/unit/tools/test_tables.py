@@ -4,6 +4,7 @@ reliability 13)."""
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy import stats
 
 from bot.core.errors import ToolError
 from bot.library.interpreters.distributions import FUNCTIONS as DISTRIBUTIONS
+from bot.library.interpreters.statistics import mann_whitney
 from bot.library.isolated.process import IsolatedLimits
 from bot.services import table_session as session
 from bot.services.artifact_tables import ArtifactTables
@@ -167,8 +169,10 @@ async def trial(tables: ArtifactTables) -> Artifact:
         x = float(random.normal())
         y = 2 * x + float(random.normal())
         kind = "control" if at % 3 else "treated"
-        rows.append([kind, round(x, 4), round(y, 4) if at % 11 else None, "ab"[at % 2]])
-    return await tables.save(["kind", "x", "y", "letter"], rows, name="trial.csv")
+        y_or_gap = round(y, 4) if at % 11 else None
+        rows.append([kind, round(x, 4), y_or_gap, "ab"[at % 2], 0.1, round(x, 4) + 0.1])
+    columns = ["kind", "x", "y", "letter", "tenth", "moved"]
+    return await tables.save(columns, rows, name="trial.csv")
 
 
 def _expected(frame: pd.DataFrame) -> dict[tuple[str, tuple[str, ...], str | None], float]:
@@ -212,6 +216,11 @@ async def test_a_test_agrees_with_another_library(tables: ArtifactTables, trial:
         ("pearson", ["x"], None, "two columns"),
         ("shapiro", ["x", "y", "z"], None, "no column z"),
         ("welch", ["x", "y"], "x", "compares two groups|can be compared"),
+        ("welch", ["tenth"], "kind", "do not vary"),
+        ("student", ["tenth"], "kind", "do not vary"),
+        ("anova", ["tenth"], "kind", "do not vary"),
+        ("paired", ["x", "moved"], None, "do not vary"),
+        ("pearson", ["x", "tenth"], None, "one value only"),
     ],
 )
 async def test_what_cannot_be_tested_says_why(
@@ -243,3 +252,21 @@ def test_distributions_agree_with_another_library(name: str) -> None:
         for value in values:
             expected = float(theirs(value, *degrees))
             assert function(value, *degrees) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+
+
+async def test_a_test_of_very_many_pairs_is_refused(tables: ArtifactTables) -> None:
+    """code 3: never computed on a part of them."""
+    rows = [[at % 200, at % 199] for at in range(20_000)]
+    table = await tables.save(["a", "b"], rows, name="pairs.csv")
+    with pytest.raises(ToolError, match="more than 10,000 pairs"):
+        await statistical_test(table.handle, "chi_squared", ["a", "b"], tables)
+
+
+def test_a_large_group_beside_a_small_one_is_quick() -> None:
+    """code 3: in either order, and with the same result."""
+    few, many = np.arange(8) * 1.01, np.arange(100) + 0.5
+    began = time.process_time()
+    first = mann_whitney({"a": few, "b": many}).rows[0]["p_value"]
+    second = mann_whitney({"a": many, "b": few}).rows[0]["p_value"]
+    assert time.process_time() - began < 2
+    assert first == second == pytest.approx(stats.mannwhitneyu(few, many).pvalue)

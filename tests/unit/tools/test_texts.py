@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot.core.errors import ToolError
+from bot.library.documents.structure import structure
 from bot.services.artifact_tables import ArtifactTables
 from bot.services.isolated_interpreters import IsolatedInterpreters
 from bot.testing.artifacts import MemoryArtifacts
@@ -162,3 +165,16 @@ async def test_json_is_asked_and_lists_become_tables(artifacts: MemoryArtifacts)
             ArtifactTables(artifacts),
             IsolatedInterpreters(),
         )
+
+
+def test_clauses_without_spaces_are_found_in_linear_time() -> None:
+    """K5: a Japanese clause is one long word; what strangers write holds up nobody."""
+    line = (
+        "本契約は当事者間の合意に基づき締結され甲は乙に対して次の各号に定める義務を負うものとする"
+        * 2
+    )
+    text = "\n".join(f"{number}. {line}" for number in range(1, 400))
+    began = time.process_time()
+    found = structure(text)
+    assert time.process_time() - began < 2
+    assert found.sections[0].number == "1"

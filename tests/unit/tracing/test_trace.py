@@ -279,6 +279,7 @@ def test_a_calculation_counts_only_if_its_operands_were_read(
         ("x\n4401", {"sql": "SELECT 4000+401 AS x FROM t WHERE day > '2026-01-01'"}),
         ("x\n4401", {"program": "a = 4000\nb = a + 400\nprint(round(b + 1.2))"}),
         ("x\n4401", {"program": "sum([4000, 400, 1])"}),
+        ("x\n4401", {"program": "a: int = 4400\na + 1"}),
         ("x\n4401", {"program": "rate = 1 - 2\n{'total': -rate * 4401}"}),
     ],
 )
