@@ -107,7 +107,8 @@ class Intake:
         entry = await self._addressing.entry(event) or await self._answering(event)
         if entry is None:
             if event.get("thread_ts"):
-                await self._ask_whether_meant(event)
+                if not any(marks.values()):  # what was missed is long past
+                    await self._ask_whether_meant(event)
                 await self._is_first_notice(event)  # so that catching up ignores it as well
             return
         is_answered = _is_answered(event, entry)

@@ -1,6 +1,7 @@
 """From what people do in Slack to one request each, or to a rule that ignores it (reliability 1, 9)."""
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -152,6 +153,19 @@ async def test_after_an_hour_whom_it_answered_last_is_asked(rig):
     place = {"channel": GENERAL, "channel_type": "channel", "thread_ts": thread}
     rig.ws.emit({"type": "message", **later, **place})
     await rig.ws.until(lambda: told(rig, ADA, thread))
+    assert len(await settled(rig)) == 1
+
+
+@pytest.mark.parametrize("marks", [{"late": True}, {"restored": datetime.now(UTC)}])
+async def test_nobody_is_asked_about_a_message_of_long_ago(rig, marks):
+    """K9: it was missed while the bot was down; the next message is asked about."""
+    thread = await shared(rig)
+    place = {"channel": GENERAL, "channel_type": "channel", "thread_ts": thread, "type": "message"}
+    missed, new = ({"user": ADA, "ts": f"{time.time() + n:.6f}", **place} for n in (3_700, 3_701))
+    await rig.intake.message({"text": "and by month?", **missed}, "history:1", **marks)
+    await rig.intake.message({"text": "and by week?", **new}, "Ev1")
+    [asking] = await rig.ws.until(lambda: told(rig, ADA, thread))
+    assert MeantMessage.read(button(asking, MEANT)["value"]).ts == new["ts"]
     assert len(await settled(rig)) == 1
 
 
