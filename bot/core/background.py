@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from bot.core.errors import ConfigurationError
 
@@ -13,6 +13,7 @@ log = logging.getLogger(__name__)
 
 AGAIN_SECONDS = 5.0  # between two attempts to cancel a task
 _ENTER_SECONDS = 30.0
+_LEAVE_SECONDS = 10.0
 
 
 @asynccontextmanager
@@ -41,6 +42,8 @@ async def apart(
 ) -> AsyncGenerator[None]:
     """Run the body inside a context that lives in a task of its own. What the context raises is logged
     under its `name`, and ends nothing else. Raises its ConfigurationError, if it cannot be entered.
+
+    One that takes too long to be left is cancelled, and given up if it withstands that.
     """
     entered, leaving = asyncio.Event(), asyncio.Event()
 
@@ -60,19 +63,23 @@ async def apart(
 
     task = asyncio.create_task(live(), name=name)
     try:
-        async with asyncio.timeout(_ENTER_SECONDS):
-            await entered.wait()
-    except TimeoutError:
-        log.error("%s has not begun after %g s; the process goes on", name, _ENTER_SECONDS)  # noqa: TRY400 - there is no trace
-    try:
+        try:
+            async with asyncio.timeout(_ENTER_SECONDS):
+                await entered.wait()
+        except TimeoutError:
+            log.error("%s has not begun after %g s; the process goes on", name, _ENTER_SECONDS)  # noqa: TRY400 - there is no trace
         if task.done():
             task.result()
         yield
     finally:
         leaving.set()
-        if not entered.is_set():
-            task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        try:
+            if entered.is_set():
+                await asyncio.wait({task}, timeout=_LEAVE_SECONDS)
+        finally:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LEAVE_SECONDS):
+                    await _cancel_until_done(task)
 
 
 async def _cancel_until_done(task: asyncio.Task[None]) -> None:

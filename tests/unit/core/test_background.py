@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from bot.core.background import alongside
+from bot.core import background
+from bot.core.background import alongside, apart
 
 
 async def test_it_ends_when_the_body_is_left() -> None:
@@ -84,3 +86,33 @@ async def test_work_that_lost_its_cancellation_ends_all_the_same(
 
     async with asyncio.timeout(10), alongside(work(), name="work"):
         await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("is_entered", [True, False])
+async def test_a_feature_that_hangs_has_ended_once_it_is_left(
+    monkeypatch: pytest.MonkeyPatch, *, is_entered: bool
+) -> None:
+    """Neither the stop of a process nor that of its start leaves a task, or waits for ever."""
+    monkeypatch.setattr(background, "_LEAVE_SECONDS", 0.1, raising=False)
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def hanging() -> AsyncGenerator[None]:
+        try:
+            if is_entered:
+                yield
+            began.set()
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def start() -> None:
+        async with apart(hanging, name="a feature"):
+            pass
+
+    starting = asyncio.create_task(start())
+    await began.wait()
+    if not is_entered:
+        starting.cancel()
+    await asyncio.wait({starting}, timeout=5)
+    assert (starting.done(), ended.is_set()) == (True, True)
