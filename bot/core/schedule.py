@@ -47,6 +47,7 @@ class Schedule(BaseModel):
     - `refresh`: the id of the run whose answer is kept up to date; "" for a question.
     - `waits_for`: the MCP server whose account its owner has to connect first, "" for none.
     - `refusals`: how many times in a row it could not be asked.
+    - `tries`: how many times a bug kept it from being asked since it was due.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -66,6 +67,7 @@ class Schedule(BaseModel):
     refresh: str = ""
     waits_for: str = ""
     refusals: int = 0
+    tries: int = 0
     made: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
 

@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 MOST_FAILURES = 3  # in a row
 _MOST_REFUSALS = 3
+_MOST_TRIES = 10  # of a part with a bug
 LOOK_SECONDS = 10.0
 _NEVER = 253_370_764_800  # seconds since the epoch: the year 9999
 _MAX_WHY = 400  # characters
@@ -207,7 +208,7 @@ class DueSchedules:
 
     async def _do(self, schedule: Schedule) -> None:
         """Have a feature do what the schedule is for. Raises what a part raised unless another does it:
-        it is then tried again."""
+        it is then tried again, and refused once that was in vain too often."""
         bug: Exception | None = None
         for part in self.parts:
             try:
@@ -219,7 +220,13 @@ class DueSchedules:
             except Exception as error:
                 log.exception("%s did not take schedule %s", name_of(part), schedule.id)
                 bug = error
-        raise bug or NotPermitted(words.SWITCHED_OFF())
+        if bug is None:
+            raise NotPermitted(words.SWITCHED_OFF())
+        tries = schedule.tries + 1
+        if tries >= _MOST_TRIES:
+            raise NotPermitted(words.GOES_WRONG())
+        await self.store.move(schedule.model_copy(update={"tries": tries}))  # due as it was
+        raise bug
 
     async def _refused(self, schedule: Schedule, why: str) -> None:
         refusals = schedule.refusals + 1
@@ -243,7 +250,7 @@ class DueSchedules:
             await self.store.remove(schedule.team, schedule.id)
             return None
         later = next_time(schedule.cron, schedule.time_zone, self.clock())
-        moved = schedule.model_copy(update={"next_at": later})
+        moved = schedule.model_copy(update={"next_at": later, "tries": 0})
         return moved if await self.store.move(moved) else None
 
 

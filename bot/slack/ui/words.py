@@ -350,6 +350,7 @@ MODAL_TOO_LATE = Text(
 )
 TRY_AGAIN = Text("Slack did not accept that. Please try again.")
 WENT_WRONG = Text("Something went wrong on my side. Please try again.")
+GOES_WRONG = Text("Something goes wrong on my side each time.")
 
 
 def also(texts: Sequence[str]) -> str:

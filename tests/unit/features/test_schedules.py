@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from bot.app.process import bot
 from bot.core.context import RequestContext, bound_request
@@ -21,6 +22,7 @@ from bot.features.schedules.tools import cancel_schedule, list_schedules, schedu
 from bot.runs.policy.access import Policy
 from bot.slack.intake import schedules as intake_schedules
 from bot.slack.intake.schedules import DueSchedules, WorkspaceSchedules
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores, open_stores
 from bot.testing.conversation import asked
@@ -142,6 +144,47 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         rests, stopped = [m["text"] for m in ws.messages(direct)]
         assert "did not come this time" in rests  # K11: told at once, and not at each time
         assert "I stopped what you scheduled" in stopped
+
+
+class Buggy(SlackPart):
+    """Fails at whatever is due."""
+
+    @override
+    async def take_due(self, schedule: Schedule) -> bool:
+        raise LookupError(schedule.id)
+
+
+@pytest.mark.parametrize(
+    ("cron", "sentence", "stays"),
+    [("", "I stopped what you scheduled", False), (MONDAYS, "did not come this time", True)],
+)
+async def test_who_scheduled_what_a_bug_prevents_is_told_in_the_end(
+    ws: Workspace, stores: Stores, cron: str, sentence: str, *, stays: bool
+) -> None:
+    """K11: not at once, as what fails a few times still comes."""
+    async with wired(ws) as rig:
+        made = schedule(ws, "", cron=cron)
+        await stores.schedules.add(made, most=99)
+        claim = stores.redis.key("schedule-claim", ws.team_id, made.id, str(made.next_at))
+        look = DueSchedules(
+            ws.team_id,
+            stores.schedules,
+            stores.pause,
+            [Buggy()],
+            rig.slack,
+            lambda: NOW,
+        )
+        for _ in range(9):
+            await look.submit_due()
+            [tried] = await stores.schedules.of(ws.team_id, ADA)
+            assert tried.next_at == made.next_at
+            await stores.redis.call("DEL", claim)  # which ends within two minutes
+        assert ws.messages(rig.direct(ADA)) == []
+        await look.submit_due()
+        [told] = ws.messages(rig.direct(ADA))
+        assert sentence in told["text"]
+        later = await stores.schedules.of(ws.team_id, ADA)
+        assert [(each.next_at > NOW, each.tries) for each in later] == [(True, 0)] * stays
 
 
 async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: Stores) -> None:
