@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.agent.calls.outputs import mark_as_data, new_mark
 from bot.core.approvals import ApprovalRecord, Ask, Decision, Verdict
 from bot.core.errors import MalformedPayload
 from bot.core.request import FileRef
@@ -26,7 +27,6 @@ QUESTION = "question"
 MOST_OPTIONS = 5
 MAX_QUESTION, MAX_OPTION, MAX_TEXT = 300, 75, 3_000  # characters; an option is a button of Slack
 
-_NUMBER = re.compile(r"\W*(\d)\W*")
 _AND = re.compile(r"[,;&+\n]|\s(?:and|und|et|y|e|と)\s")
 
 
@@ -82,11 +82,13 @@ class PersonQuestion(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswer:
-    """An answer: the options that were chosen, else a text, with the files of its message."""
+    """An answer: the options that were chosen, else a text, with the files of its message and
+    what others say in the messages `quoted` with it."""
 
     chosen: tuple[str, ...] = ()
     text: str = ""
     files: tuple[FileRef, ...] = ()
+    quoted: str = ""
 
     @property
     def in_words(self) -> str:
@@ -97,15 +99,16 @@ class PersonAnswer:
     def of(cls, question: PersonQuestion, decision: Decision) -> PersonAnswer:
         """Return the answer in a decision that gives one.
 
-        A message that names options, by their words or numbers, chooses them.
+        A message that names options by their words, and brings nothing else, chooses them.
         """
         answer = decision.answer or {}
         if (places := answer.get("options")) is not None:
             return cls(chosen=tuple(question.options[place] for place in places))
         text = str(answer.get("text", ""))
         files = tuple(FileRef.model_validate(file) for file in answer.get("files", ()))
-        chosen = () if files else named_options(question, text)
-        return cls(chosen, "" if chosen else text, files)
+        quoted = str(answer.get("quoted", ""))
+        chosen = () if files or quoted else named_options(question, text)
+        return cls(chosen, "" if chosen else text, files, quoted)
 
 
 def chosen(question: PersonQuestion, places: Sequence[object]) -> Mapping[str, Any]:
@@ -126,17 +129,18 @@ def named_options(question: PersonQuestion, text: str) -> tuple[str, ...]:
         return (option,)
     if not question.several:
         return ()
-    named = [_named(question, part) for part in _AND.split(text) if part.strip()]
+    named = [_named(question, part) for part in parts_of(text)]
     return tuple(option for option in question.options if option in named) if all(named) else ()
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the parts of a text that lists several things."""
+    return [part.strip() for part in _AND.split(text) if part.strip()]
 
 
 def _named(question: PersonQuestion, text: str) -> str:
     words = {_plain(option): option for option in question.options}
-    if option := words.get(_plain(text)):
-        return option
-    number = _NUMBER.fullmatch(text)
-    place = int(number[1]) if number else 0
-    return question.options[place - 1] if 0 < place <= len(question.options) else ""
+    return words.get(_plain(text), "")
 
 
 def _plain(text: str) -> str:
@@ -155,8 +159,10 @@ def told(question: PersonQuestion, decision: Decision) -> ToolResult:
         files = [f"\n- {file.name} (file_id {file.id}, {file.media_type})" for file in answer.files]
         attached = f"\nAttached files:{''.join(files)}" if files else ""
         verb = "chose" if answer.chosen else "answered"
+        quoted = f"\nWith this message:\n{mark_as_data(answer.quoted, new_mark())}"
         return ToolResult(
-            f"{decision.name or 'They'} {verb}: {answer.in_words}{attached}",
+            f"{decision.name or 'They'} {verb}: {answer.in_words}{attached}"
+            f"{quoted if answer.quoted else ''}",
             own=bool(answer.chosen),
         )
     if decision.verdict is Verdict.EXPIRED:

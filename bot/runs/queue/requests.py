@@ -48,7 +48,12 @@ def written(request: Request) -> Decision:
         by=request.user,
         name=request.author,
         at=int(float(request.ts)),
-        answer={"text": request.text, "files": files, "message": request.ts},
+        answer={
+            "text": request.text,
+            "files": files,
+            "quoted": request.quoted,
+            "message": request.ts,
+        },
     )
 
 
@@ -124,13 +129,16 @@ class Requests:
         keys = [prefix + thread] if thread else await self._threads_of(prefix)
         return [approval for key in keys for approval in await self._pending(key)]
 
-    async def asked_directly(self, team: str, channel: str, user: str) -> str:
+    async def asked_directly(
+        self, team: str, channel: str, user: str, *, below: str | None = None
+    ) -> str:
         """Return the thread whose run waits, outside the threads of a direct message, for the answer of
-        `user` to a question; "" if none does."""
+        `user` to a question; "" if none does, or its card is not the message `below`, if given."""
         for approval in await self.pending(team, channel, None):
             if approval.is_question and not approval.private and approval.requester == user:
                 head = await self.stores.mailbox.head(approval.thread_key)
-                if head and head.top_level:
+                card = await self.stores.runs.card(approval.run_id, approval.id)
+                if head and head.top_level and below in (None, card):
                     return head.thread
         return ""
 

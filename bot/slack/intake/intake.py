@@ -329,15 +329,17 @@ class Intake:
     async def _request(
         self, event: Event, entry: Entry, person: Person, question: str, quoted: str
     ) -> Request:
-        asked_in, is_top_level = "", is_direct(event) and not event.get("thread_ts")
-        if is_top_level:
-            team, channel = self._identity.team, event["channel"]
-            asked_in = await self._requests.asked_directly(team, channel, event["user"])
+        asked_in, thread = "", event.get("thread_ts")
+        is_top_level = is_direct(event) and not thread
+        if is_direct(event):
+            asked_in = await self._requests.asked_directly(
+                self._identity.team, event["channel"], event["user"], below=thread
+            )
         return Request(
             entry=entry,
             team=self._identity.team,
             channel=event["channel"],
-            thread=event.get("thread_ts") or asked_in or event["ts"],
+            thread=asked_in or thread or event["ts"],
             top_level=is_top_level and (bool(asked_in) or await self._is_next(event)),
             ts=event["ts"],
             user=person.id,

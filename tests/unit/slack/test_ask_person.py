@@ -165,7 +165,7 @@ async def test_something_else_is_said_in_a_form(redis_url: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("2", "chose: The third"),
+        ("2", "answered: 2"),  # buttons have no numbers
         ("the SECOND.", "chose: The second"),
         ("Both, please: they differ", "answered: Both, please: they differ"),
         ("yes", "answered: yes"),
@@ -219,6 +219,21 @@ async def test_the_answer_may_be_a_file(redis_url: str) -> None:
         assert "quarter" in await said(bot, thread)
 
 
+async def test_the_answer_may_be_a_forwarded_message(redis_url: str) -> None:
+    """The model reads it, as data of others, and not the words of an option alone."""
+    forwarded = {"is_share": True, "author_name": "Ben Okafor", "text": "Q3 is final"}
+    async with deployed(asks(), redis_url) as bot:
+        thread, _ = await asked(bot)
+        await bot.ws.say(ADA, SALES, "The third", thread, attachments=[forwarded])
+        await said(bot, thread)
+        output = bot.api.requests[-1].body["input"][-1]["output"]
+        assert re.search(
+            r"answered: The third\n.*\n\[data (\w+)\]\n\[Forwarded: Ben Okafor\]\nQ3 is final\n"
+            r"\[end of data \1\]$",
+            output,
+        )
+
+
 async def test_the_answer_to_a_question_that_is_deleted_asks_nothing(redis_url: str) -> None:
     """It was no question by itself, and so gets no answer of its own."""
     is_deleted = asyncio.Event()
@@ -239,15 +254,16 @@ async def test_the_answer_to_a_question_that_is_deleted_asks_nothing(redis_url: 
         assert (len(bot.api.requests), bot.terminals(SALES, thread)) == (3, [])
 
 
-async def test_a_direct_message_is_one_conversation(redis_url: str) -> None:
-    """K8: the question stands where the person wrote, and so does the answer to it."""
+@pytest.mark.parametrize("below", [False, True])
+async def test_a_direct_message_is_one_conversation(redis_url: str, below: bool) -> None:
+    """K8: the question stands where the person wrote, and so does the answer to it, or below its card."""
     direct = f"D{ADA[1:]}"
     async with deployed(asks(), redis_url) as bot, open_stores(redis_url) as stores:
         await bot.ws.say(ADA, direct, "How did we do?")
-        await bot.ws.until(
+        [card] = await bot.ws.until(
             lambda: [m for m in bot.ws.messages(direct) if CHOOSE[0] in str(m.get("blocks"))]
         )
-        await bot.ws.say(ADA, direct, "2")
+        await bot.ws.say(ADA, direct, "The third", card["ts"] if below else None)
         await bot.ws.until(lambda: "chose: The third" in str(bot.ws.messages(direct)))
         await emptied(stores)
         assert len(bot.api.requests) == 3
