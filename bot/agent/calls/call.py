@@ -407,7 +407,7 @@ def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:
     """Return the record of the call in progress. Text that the model may have written itself is no
     evidence, unless it is a report that was traced."""
     counts_as: CountsAs = "none"
-    if tool.calculates or result.calculated:
+    if (tool.calculates or result.calculated) and not result.own:
         counts_as = "calculated"
     elif result.report or (tool.reads and not result.own):
         counts_as = "read"

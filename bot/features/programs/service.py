@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import logging
 import time
@@ -42,6 +43,8 @@ _PER_ASKER = 2
 _WAIT_SECONDS = 60.0
 _MOST_FILES = 20_000_000  # bytes together
 _ROWS_SHOWN = 20
+_DATA = 100
+"""From this size on numbers in a list are data; smaller ones are shares, degrees and seeds."""
 _KINDS = {TABLE_TYPE: "parquet", "text/csv": "csv", "application/json": "json"}
 _WAITING = Text("waits for a free place")
 
@@ -61,7 +64,8 @@ class IsolatedPrograms:
 
     async def run(self, program: str, artifacts: Artifacts) -> ToolResult:
         """See `Programs.run`."""
-        inputs = await _named(program, artifacts)
+        written = await asyncio.to_thread(Written.of, program)
+        inputs = await _named(written.names, artifacts)
         request = current_request().request
         owner = (request.team, request.user)
         async with AsyncExitStack() as stack:
@@ -80,7 +84,7 @@ class IsolatedPrograms:
         seconds = time.monotonic() - begun
         keeping = _Keeping(artifacts, inputs)
         await keeping.save(reply, left)
-        return _result(reply, keeping, inputs, seconds)
+        return _result(reply, keeping, inputs, seconds, written)
 
     async def _reply(
         self,
@@ -128,15 +132,52 @@ async def _prove(process: IsolatedProcess) -> None:
             raise ToolError("Programs cannot run on this machine. Use query_table.")
 
 
-async def _named(program: str, artifacts: Artifacts) -> list[Artifact]:
-    """Return the artifacts that a program names. Raises ToolError for a table that does not exist; other
-    names that look like handles may be the program's own."""
-    named = []
-    for handle in dict.fromkeys(HANDLE.findall(program)):
+@dataclass(frozen=True)
+class Written:
+    """What a program says by itself: the `names` that look like handles, and whether it `holds_data`,
+    as numbers in a list: its results are then no better than these."""
+
+    names: tuple[str, ...] = ()
+    holds_data: bool = False
+
+    @classmethod
+    def of(cls, program: str) -> Written:
+        """Read a program; one that cannot be parsed says nothing, and will not run."""
         try:
-            named.append(await artifacts.find(handle))
+            nodes = list(ast.walk(ast.parse(program)))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return cls()
+        names = (node.id for node in nodes if isinstance(node, ast.Name))
+        return cls(
+            tuple(dict.fromkeys(name for name in names if HANDLE.fullmatch(name))),
+            any(map(_is_data, nodes)),
+        )
+
+
+def _is_data(node: ast.AST) -> bool:
+    """Return whether a literal holds data: bytes, or several numbers that are no usual ones."""
+    match node:
+        case ast.Constant(value=bytes()):
+            return True
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            pass
+        case ast.Dict(values=items):
+            pass
+        case _:
+            return False
+    numbers = [item.value for item in items if isinstance(item, ast.Constant)]
+    return sum(isinstance(number, int | float) and abs(number) >= _DATA for number in numbers) > 1
+
+
+async def _named(names: Sequence[str], artifacts: Artifacts) -> list[Artifact]:
+    """Return the artifacts of these names. Raises ToolError for a table that does not exist; other names
+    that look like handles may be the program's own."""
+    named = []
+    for name in names:
+        try:
+            named.append(await artifacts.find(name))
         except ToolError:
-            if handle.startswith("tbl_"):
+            if name.startswith("tbl_"):
                 raise
     return named
 
@@ -152,11 +193,16 @@ def _checked(reply: Any) -> dict[str, Any]:
     """Return a reply with the types that it should have. Raises KeyError, TypeError, AttributeError."""
     return {
         **{name: clean(reply[name][:30_000]) for name in ("printed", "error", "value")},
-        "tables": [(clean(made["name"]), str(made["file"])) for made in reply["tables"][:10]],
-        "images": [(clean(made["title"]), str(made["file"])) for made in reply["images"][:10]],
-        "files": [(clean(made["name"]), str(made["file"])) for made in reply["files"][:20]],
-        "notes": [clean(note)[:300] for note in reply["notes"][:20]],
+        "tables": [(_line(made["name"]), str(made["file"])) for made in reply["tables"][:10]],
+        "images": [(_line(made["title"]), str(made["file"])) for made in reply["images"][:10]],
+        "files": [(_line(made["name"]), str(made["file"])) for made in reply["files"][:20]],
+        "notes": [_line(note) for note in reply["notes"][:20]],
     }
+
+
+def _line(text: str) -> str:
+    """Return a name or note as one line, which cannot pose as one of ours."""
+    return " ".join(clean(text[:1_000]).split())[:300]
 
 
 def _left(process: IsolatedProcess, reply: dict[str, Any]) -> dict[str, bytes]:
@@ -251,7 +297,11 @@ class _Keeping:
 
 
 def _result(
-    reply: dict[str, Any], kept: _Keeping, inputs: Sequence[Artifact], seconds: float
+    reply: dict[str, Any],
+    kept: _Keeping,
+    inputs: Sequence[Artifact],
+    seconds: float,
+    written: Written,
 ) -> ToolResult:
     """Return what the model reads. The program's text is indented: none of it can pose as a line of
     ours, such as the head of a table."""
@@ -273,4 +323,10 @@ def _result(
         )
         for made in inputs
     ]
-    return ToolResult("\n".join(parts), tuple(sources), tuple(kept.handles), calculated=not inputs)
+    return ToolResult(
+        "\n".join(parts),
+        tuple(sources),
+        tuple(kept.handles),
+        own=written.holds_data and not inputs,
+        calculated=written.holds_data or not inputs,
+    )
