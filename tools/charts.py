@@ -53,7 +53,7 @@ _PERIODS = (
     summary="Chart of a table: bar, line, pie, scatter, histogram, box, heatmap",
     safety=Reads(evidence=False),
     timeout=90.0,
-    title="Draw {kind} chart: {title}",
+    title="Draw a chart: {title}",
 )
 async def make_chart(
     handle: Annotated[

@@ -126,7 +126,10 @@ def recall(_question: Question) -> Plan:
 def remember(question: Question) -> Plan:
     """Remember something for the person who asks."""
     text = _match(_REMEMBER, question)["text"].strip()
-    output = yield Call("remember", {"text": text})
+    kind = "wish" if "answer" in text.casefold() else "fact"
+    output = yield Call("remember", {"text": text, "kind": kind})
+    if output.startswith("All their questions"):
+        return Answer(f"From now on: {text}. You see and change it in the Home tab.")
     if not output.startswith("Remembered"):
         return _failed("Remembering it", output)
     return Answer(
