@@ -13,11 +13,14 @@ from bot.features.evidence.figures import FiguresForOperators, FindingsMetric
 from bot.features.evidence.modal import SHOW
 from bot.features.evidence.run_part import EvidencePart
 from bot.features.evidence.settings import EvidenceSettings
+from bot.features.evidence.trust import trust_of
+from bot.runs.results.trust import fill_trust_by
 from bot.slack.ui.buttons import AnswerButton
 
 
 def evidence(settings: EvidenceSettings) -> Feature:
     """Return the feature with these settings."""
+    fill_trust_by(trust_of)
     metric = FindingsMetric()
     return Feature(
         "evidence",

@@ -23,7 +23,7 @@ from bot.core.answers import (
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.runs.context.answer_locale import locale_of_message
-from bot.runs.results.trust import trust_in
+from bot.runs.results.trust import trust_in, with_trust
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
 from bot.slack.ui.arguments import CHANNEL
@@ -109,7 +109,7 @@ def render(
 def _rendered(
     outcome: Outcome, request: Request, buttons: Sequence[AnswerButton], size: int
 ) -> Rendered:
-    outcome = _cleaned(outcome)
+    outcome = _cleaned(with_trust(outcome))
     frame = _frame(outcome, request, LinkGate(outcome.links), buttons)
     # The question is not in the thread, and even the asker forgets it.
     if request.private and not _is_draft(outcome):
@@ -168,7 +168,8 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
 
 
 def _rendered_shared(outcome: Outcome, request: Request) -> Rendered:
-    outcome, request = _cleaned(outcome), request.model_copy(update={"private": False})
+    outcome = _cleaned(with_trust(outcome))
+    request = request.model_copy(update={"private": False})
     frame = _frame(outcome, request, LinkGate(outcome.links))
     question = _question(request)
     shared, plain = (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from bot.app.features import all_features
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals, Trust
+from bot.core.request import Request
 from bot.features.evidence.run_part import with_findings
 from bot.features.evidence.trust import evidence_line
 from bot.library.tracing.findings import (
@@ -20,7 +23,11 @@ from bot.library.tracing.findings import (
     Verdict,
 )
 from bot.runs.results.trust import trust_in
+from bot.settings import Settings
+from bot.slack.ui.outcome import render, render_shared
+from bot.slack.ui.parts import Rendered
 from bot.text.translation import reader
+from tests.support.redis import asked
 
 QUERY = Place(call_id="c1", tool="query_table", row="North", column="revenue", text="1234")
 PERSON = Place(call_id="", text="18")
@@ -213,6 +220,24 @@ def test_the_line_is_in_the_language_of_the_reader() -> None:
         assert trust_in(given).line.startswith(
             "7 Zahlen: 6 aus Ergebnissen eingesetzt, 1 in den Quellen gefunden. Ich bin mir nicht sicher"
         )
+
+
+@pytest.mark.parametrize("draw", [render, render_shared])
+def test_an_outcome_of_an_earlier_release_is_drawn_with_its_evidence(
+    draw: Callable[[Outcome, Request], Rendered],
+) -> None:
+    """It was stored without what readers are told, and is posted, shared or redrawn after the upgrade."""
+    all_features(Settings(_env_file=None))
+    page = Place(call_id="c2", tool="read_file", source="a", page="3")
+    findings = found(claim("14", Verdict.READ, page), WARNED)
+    with reader("de-DE"):
+        today = outcome(findings, sources=[SOURCE], locale="de-DE")
+    assert all((today.trust.line, today.trust.warnings, today.trust.places))
+    earlier = Outcome.model_validate_json(today.model_dump_json(exclude={"trust"}))
+    assert earlier.trust == Trust()
+    request = asked()
+    assert "Seite 3" in str(draw(today, request).parts)
+    assert draw(earlier, request) == draw(today, request)
 
 
 def test_figures_are_counted_by_where_they_come_from() -> None:
