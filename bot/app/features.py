@@ -16,6 +16,7 @@ from bot.features.accounts.feature import accounts
 from bot.features.ask_person.feature import ask_person
 from bot.features.canvases.feature import canvases
 from bot.features.commands.feature import commands
+from bot.features.corrections.feature import corrections
 from bot.features.effort.feature import effort
 from bot.features.evaluation.feature import evaluation
 from bot.features.evidence.feature import evidence
@@ -85,6 +86,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         sharing(),
         shortcuts(),
         canvases(),
+        corrections(),
         workflow_step(),
         effort(settings.limits),
         evaluation(settings.model.evaluation),

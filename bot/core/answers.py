@@ -28,7 +28,7 @@ class Source(BaseModel):
 
 
 class Table(BaseModel):
-    """A small table, of at most 50 rows."""
+    """At most 50 rows."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -77,13 +77,12 @@ class Result(BaseModel):
 
 
 class Answer(Result):
-    """The answer to a question."""
+    """An answer."""
 
     text_field = "summary"
 
     summary: str = Field(
-        description="The answer itself: one to three sentences of Markdown, or exactly the form or "
-        "text that was asked for."
+        description="One to three sentences of Markdown, or exactly the form or text asked for."
     )
     key_points: list[str] = Field(
         default=[],
@@ -92,10 +91,14 @@ class Answer(Result):
     table: Table | None = None
     charts: list[str] = Field(default=[], description="Handles of charts.")
     sources: list[Source] = Field(default=[], description="All that it rests on.")
-    gaps: list[str] = Field(default=[], description="What was not found or left out, and why.")
-    follow_ups: list[str] = Field(default=[], description="Up to three questions to ask next.")
+    gaps: list[str] = []
+    follow_ups: list[str] = Field(default=[], description="Up to three to ask next.")
     confidence: Literal["high", "medium", "low"] | None = Field(
         default=None, description="Given the sources; null without any."
+    )
+    corrects: int | None = Field(
+        default=None,
+        description="1 if it corrects your last answer here, 2 the one before.",
     )
 
 

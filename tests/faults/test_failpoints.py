@@ -42,6 +42,7 @@ COURTESIES = {
     "slack/intake/press.py:Press.update": "a modal; the person presses again",
     "slack/intake/slack_part.py:tell_switched_off": "seen by one person, who presses again",
     "features/sharing/slack_part.py:SharingPart._take_away": "a button that posts nothing more; the next press takes it away",
+    "features/corrections/feature.py:CorrectionListener._write": "looked for first, and done again when the outcome is delivered again",
     "slack/intake/answer_buttons.py:RetryButton.take_away": "a button that does nothing any more; it stays, and says so",
     "slack/intake/edits.py:Edits._say_deleted": "said again when Slack delivers the deletion again",
     "slack/message/repair.py:Orphans._end": "done again when the history is looked through next",

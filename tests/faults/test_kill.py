@@ -76,3 +76,37 @@ async def test_one_answer_for_each_question_whenever_the_process_is_killed(
         assert sorted(ends(bot, channel)) == sorted(asked.values())
         shown = [m for ts in asked.values() for m in bot.ws.messages(channel, ts)]
         assert not any(map(is_under_way, [*shown, *bot.ws.messages(channel)]))
+
+
+@pytest.mark.timeout(120)
+async def test_a_corrected_answer_is_marked_once_wherever_the_process_is_killed(
+    tmp_path: Path,
+) -> None:
+    """K12: between the new answer and the mark, and between the mark and the end of the run."""
+
+    def brain(request: ModelRequest) -> Reply:
+        if "Corrected" not in request.last_words:
+            return finish(answer(f"Done: {request.last_words}"))
+        (orders / place).write_text("kill")  # now that the run before has ended
+        return finish(answer("Corrected.", corrects=1))
+
+    orders = tmp_path / "orders"
+    orders.mkdir()
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        bot, log = Deployment(ws, api), tmp_path / "log"
+        settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
+        for place, is_marked in (("part-saved", False), ("run-delivered", True)):  # noqa: B007 - brain reads it
+            async with started("serve", settings, log) as process:
+                root = await bot.ask(ADA, SALES, "First")
+                await bot.answered(SALES, root)
+                await bot.ask(ADA, SALES, "Corrected", root)
+                await process.wait()
+            assert ("Corrected below" in str(bot.own(SALES, root))) is is_marked
+            before = len(ws.effects)
+            async with started("serve", settings, log):
+                await bot.ask(ADA, SALES, "Last", root)
+                old, *others = await bot.answered(SALES, root, 3, 60)
+            assert str(old["blocks"]).count("Corrected below") == 1
+            assert "corrected_by" not in str(others)
+            written = [e for e in ws.effects[before:] if "corrected_by" in str(e.args)]
+            assert len(written) == (not is_marked)

@@ -30,6 +30,7 @@ def answer(summary: str = "Two.", **changes: Any) -> dict[str, Any]:
         "gaps": [],
         "follow_ups": [],
         "confidence": "high",
+        "corrects": None,
     }
     return {"summary": summary, **empty, **changes}
 

@@ -28,7 +28,7 @@ from bot.toolkit.schema import allows_null, strict_schema
 NAME = "complete_task"
 _DESCRIPTION = (
     "Return the finished result and end the task, in the same response as the last change (a post, a "
-    "reminder): it counts if that worked, else you are told. Null for what this result does not need."
+    "reminder): it counts if that worked, else you are told. Null for what it does not need."
 )
 _MOST_BRACES = 200  # of a text, that may begin an object
 _DECODER = json.JSONDecoder()

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-_SKIPPED = frozenset(["follow_ups", "gaps", "assumptions", "tone", "charts", "confidence"])
+_SKIPPED = frozenset(
+    ["follow_ups", "gaps", "assumptions", "tone", "charts", "confidence", "corrects"]
+)
 
 
 class FieldKind(StrEnum):

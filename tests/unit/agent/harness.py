@@ -40,6 +40,7 @@ ANSWER: dict[str, Any] = {
     "gaps": [],
     "follow_ups": [],
     "confidence": "high",
+    "corrects": None,
 }
 
 

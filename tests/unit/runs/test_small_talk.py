@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.app.process import bot
+from bot.core.answers import Answer
 from bot.dev.model import (
     ModelRequest,
     Reply,
@@ -54,8 +55,7 @@ def size(body: dict[str, Any]) -> int:
 
 def left_out(fields: dict[str, Any]) -> dict[str, Any]:
     """An answer as a model gives it that leaves every other field out."""
-    names = ("key_points", "table", "charts", "sources", "gaps", "follow_ups", "confidence")
-    return dict.fromkeys(names) | fields
+    return dict.fromkeys({*Answer.model_fields}) | fields
 
 
 @pytest.mark.parametrize(

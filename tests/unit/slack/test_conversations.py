@@ -6,8 +6,12 @@ import asyncio
 import re
 from typing import Any
 
+import pytest
+
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, held, respond
 from bot.dev.workspace import ADA, BEN, CHLOE, FakeFile
+from bot.features.shortcuts.forms import ASK_ABOUT
+from bot.settings import ModelSettings
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack
 from tests.unit.tools.test_files import pdf
@@ -295,3 +299,69 @@ async def test_a_file_is_found_by_its_name_wherever_both_may_see_it(redis_url: s
     assert "Similar: F" in wrong
     assert "Big Cities.csv" in wrong
     assert "secret" not in found + content + wrong
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_an_answer_marks_the_one_that_it_corrects(redis_url: str, stateless: bool) -> None:
+    """K12: counted back from the new one, as the model has them all; in the language of the old one, with
+    its buttons and a link. A private correction, and one of nothing that is there, mark nothing."""
+    first, summary = "Der Umsatz lag insgesamt bei rund vier Millionen.", "It was three million."
+    script = Script(
+        [
+            finish(answer(first)),
+            finish(answer("The costs were two.", corrects=2)),
+            finish(answer(summary, corrects=2)),
+            finish(answer("Only you read this.", corrects=1)),
+            finish(answer("That is all.")),
+        ]
+    )
+    async with bot_in_slack(script, redis_url, model=ModelSettings(stateless=stateless)) as place:
+        slack = place.slack
+        thread = (await slack.say(BEN, GENERAL, "The figures are out."))["ts"]
+
+        def marked() -> dict[str, Any]:
+            """The messages of the thread with a mark, by their ts."""
+            messages = slack.messages(GENERAL, thread)
+            return {m["ts"]: m for m in messages if "corrected_by" in str(m.get("blocks"))}
+
+        async def ask(text: str, expected: str) -> dict[str, Any]:
+            await slack.say(ADA, GENERAL, place.mention(text), thread_ts=thread)
+            return await place.answered(thread, expected)
+
+        old = await ask("Wie hoch war der Umsatz?", first)
+        await ask("And the costs?", "costs were two")
+        new = await ask("The revenue is without the South.", summary)
+        await slack.until(marked)
+        await slack.shortcut(ADA, ASK_ABOUT, channel=GENERAL, ts=thread)
+        [modal] = await slack.until(lambda: slack.views(ADA))
+        private = {"question": {"question": "And now?"}, "where": {"where": "me"}}
+        await slack.submit(ADA, modal["id"], private)
+        await ask("Is that all?", "That is all.")
+        assert "Only you read this." in str([effect.args for effect in slack.effects])
+        assert [*marked()] == [old["ts"]]
+        line, *others = marked()[old["ts"]]["blocks"]
+    assert others == old["blocks"]
+    link = f"{slack.url}archives/{GENERAL}/p{new['ts'].replace('.', '')}"
+    address = f"{link}?thread_ts={thread}&amp;cid={GENERAL}"
+    assert line["elements"][0]["text"] == f":arrow_down: <{address}|Unten korrigiert>"
+
+
+async def test_a_correction_in_a_direct_message_marks_the_answer_before_it(redis_url: str) -> None:
+    """K12: though each question there begins a thread; if Slack refuses, the new answer stands as it is."""
+    answers = [answer("Four."), answer("Five.", corrects=1), answer("Six.", corrects=1)]
+    async with bot_in_slack(Script([*map(finish, answers)]), redis_url) as place:
+        asked = await place.slack.say(ADA, DIRECT, "How many?")
+        old = await place.answered(asked["ts"], "Four.", channel=DIRECT)
+        await place.slack.until(lambda: not place.slack.status(DIRECT, asked["ts"]).text)
+
+        def marks() -> list[str]:
+            messages = place.slack.messages(DIRECT)
+            return [m["ts"] for m in messages if "Corrected below" in str(m.get("blocks"))]
+
+        asked = await place.slack.say(ADA, DIRECT, "Ben is here, too.")
+        new = await place.answered(asked["ts"], "Five.", channel=DIRECT)
+        await place.slack.until(marks)
+        await place.slack.delete(ADA, DIRECT, new["ts"])
+        asked = await place.slack.say(ADA, DIRECT, "And Chloe.")
+        await place.answered(asked["ts"], "Six.", channel=DIRECT)
+        assert marks() == [old["ts"]]
