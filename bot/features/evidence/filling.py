@@ -14,12 +14,13 @@ from bot.agent.hooks.chain import FilledIn
 from bot.core.ids import HANDLE
 from bot.core.request import Request
 from bot.library.tracing.outputs import Cell, Output
-from bot.library.tracing.references import Fault, Figures, is_link
+from bot.library.tracing.references import MOST_FAULTS, MOST_FILLED, Fault, Figures, is_link
 from bot.library.tracing.writing import written
 from bot.runs.context.answer_locale import answer_locale
 from bot.toolkit import Tool
 
 _MOST_ROWS = 50
+_MOST_REFERENCES = 2_000  # of all texts of a value
 _TABLE = {"caption", "columns", "rows", "handle"}
 _AS_TYPED = frozenset(["url", "link", "quote", "charts", "handle"])
 _MESSAGE = re.compile(r"\{{0,2}\s*(tbl_[0-9a-z]{6,16})(?:\.link)?\[(\d{1,4})\]\s*\}{0,2}")
@@ -140,13 +141,14 @@ class _Walk:
     texts: dict[Filling, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    left: int = _MOST_REFERENCES
 
     def through(self, value: Any, path: str) -> Any:
         match value:
             case str():
                 return self._text(value, path)
             case list():
-                items = [each for item in value for each in self._items(item)]
+                items = (each for item in value for each in self._items(item))
                 return [self.through(item, f"{path}.{n}") for n, item in enumerate(items)]
             case {"columns": list() | None} if _is_by_handle(value):
                 return self._table(value, path)
@@ -171,11 +173,13 @@ class _Walk:
 
     def _items(self, item: Any) -> list[Any]:
         is_column = isinstance(item, str) and "[*]" in item
-        return [*self.figures.items(item)] if is_column else [item]
+        return [*self.figures.items(item, most=self.left)] if is_column else [item]
 
     def _text(self, text: str, path: str) -> str:
-        new = self.figures.fill(text, self.locale, escaped=self.escaped)
-        self.faults += new.faults
+        most = min(MOST_FILLED, self.left)
+        new = self.figures.fill(text, self.locale, escaped=self.escaped, most=most)
+        self.left -= len(new.filled) + len(new.faults)
+        self.faults += new.faults[: max(MOST_FAULTS - len(self.faults), 0)]
         for figure in new.filled:
             if is_link(figure.cell):
                 continue

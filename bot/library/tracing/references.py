@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 
 from babel import Locale
 
@@ -33,7 +34,7 @@ _CONTROLS = re.compile(r"['\"`\\;|&$<>\r\n\0]|--|/\*")
 """What ends a literal or begins a command in a query, a program or a command line."""
 _LONGEST_TEXT = 200
 _MOST_NAMED = 20
-_MOST_FILLED, _MOST_FAULTS = 200, 20  # references of one text
+MOST_FILLED, MOST_FAULTS = 200, 20  # references of one text
 _MOST_COMPARED = 50  # cells of a column that tell whether it holds years
 _BETWEEN = ", "  # the cells of a column in a text
 MISSING = "(figure missing)"
@@ -72,9 +73,12 @@ class Figures:
     outputs: Sequence[Output] = ()
     _parts_of: dict[str, list[ShownTable]] = field(default_factory=dict)
 
-    def fill(self, text: str, locale: Locale | None, *, escaped: bool = True) -> Text:
+    def fill(
+        self, text: str, locale: Locale | None, *, escaped: bool = True, most: int = MOST_FILLED
+    ) -> Text:
         """Return a text with its references filled in, as numbers of `locale`; as plain numbers
-        (1234.5) without one. What stands in code stays as it is. Linear in the text.
+        (1234.5) without one. What stands in code stays as it is. Linear in the text. References after
+        the first `most` lead nowhere, with one fault for all of them.
 
         What is not `escaped` is for programs: a cell that could be more than data within a longer
         text, such as a quotation mark within a query, leads nowhere."""
@@ -83,16 +87,23 @@ class Figures:
         new, parts, size, at = Text(""), list[str](), 0, 0
         is_code = _code_of(text)
         if "[*]" in text:
-            text = _COLUMN.sub(lambda m: m[0] if is_code(m.start()) else self._of_rows(m), text)
+            text = self._with_rows(text, is_code, most)
             is_code = _code_of(text)
+        is_over = False
         for match in _REFERENCE.finditer(text):
             if is_code(match.start()):
                 continue
             parts.append(text[at : match.start()])
             size += len(parts[-1])
             reference = match[0][2:-2].strip()
+            if len(new.filled) + len(new.faults) >= most or len(new.faults) >= MOST_FAULTS:
+                if not is_over:
+                    new.faults.append(f"{{{{{reference}}}}}: there are too many references")
+                is_over = True
+                parts.append(MISSING)
+                size, at = size + len(MISSING), match.end()
+                continue
             try:
-                _check_count(new)
                 cell, written_as = self._value(match[1], match[2], locale)
                 if not escaped and match[0] != text:
                     _check_data(written_as)
@@ -110,22 +121,38 @@ class Figures:
         new.text = "".join((*parts, text[at:]))
         return new
 
-    def items(self, text: str) -> list[str]:
+    def items(self, text: str, *, most: int) -> list[str]:
         """Return the references to the rows of a column where a text is one to all of them, else the
-        text alone: a list may have an item for each row."""
+        text alone: a list may have an item for each row. Of more than `most`, one more is returned."""
         column = _COLUMN.fullmatch(text.strip())
-        return self._of_rows(column).split(_BETWEEN) if column else [text]
+        return self._of_rows(column, most + 1) if column and most > 0 else [text]
 
-    def _of_rows(self, column: re.Match[str]) -> str:
-        """Return the references to the rows of a column, or what was written where there are none."""
+    def _with_rows(self, text: str, is_code: _Code, most: int) -> str:
+        """Return a text with the references to the rows of its columns, one more than `most` at most:
+        what goes beyond stays as written."""
+        left = most + 1
+
+        def replaced(match: re.Match[str]) -> str:
+            nonlocal left
+            if left <= 0 or is_code(match.start()):
+                return match[0]
+            rows = self._of_rows(match, left)
+            left -= len(rows)
+            return _BETWEEN.join(rows)
+
+        return _COLUMN.sub(replaced, text)
+
+    def _of_rows(self, column: re.Match[str], most: int) -> list[str]:
+        """Return the references to the first `most` rows of a column, or what was written where there
+        are none."""
         handle, _, name = column[1].partition(".")
         name = name.strip().strip('"')
         parts = [
             part for part in self._parts(handle) if _column(part.columns, name or "c1") is not None
         ]
         numbers = dict.fromkeys(row.number for part in parts for row in part.rows)
-        each = (f"{{{{{column[1]}[{number}]{column[2]}}}}}" for number in sorted(numbers))
-        return _BETWEEN.join(each) or column[0]
+        first = islice(sorted(numbers), most)
+        return [f"{{{{{column[1]}[{number}]{column[2]}}}}}" for number in first] or [column[0]]
 
     def cell(self, reference: str) -> Cell:
         """Return what a reference names, such as `tbl_k3x8a2qd.revenue[2]`. Raises Fault."""
@@ -178,12 +205,6 @@ class Figures:
         return cell, written(
             cell.text, column=cell.column, others=others, forms=forms, locale=locale
         )
-
-
-def _check_count(text: Text) -> None:
-    """Raise Fault where a text has too many references."""
-    if len(text.faults) >= _MOST_FAULTS or len(text.filled) >= _MOST_FILLED:
-        raise Fault("there are too many references")
 
 
 def _check_data(text: str) -> None:

@@ -12,6 +12,7 @@ from babel import Locale
 
 from bot.core.answers import Answer, Table
 from bot.core.answers import Source as AnswerSource
+from bot.features.evidence.filling import References
 from bot.library.tracing.cldr import words_for
 from bot.library.tracing.fields import fields_of
 from bot.library.tracing.findings import Claim, Finding, Operation, Reason, Verdict
@@ -510,6 +511,27 @@ def test_many_references_to_a_long_table_cost_little(row: str) -> None:
     began = time.thread_time()
     figures.fill(f"{{{{tbl_shown000.units[{row}]}}}} " * 300, None)
     assert time.thread_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["{{tbl_shown000.units[*]}} " * 200, ["{{tbl_shown000.units[*]}}"] * 200],
+    ids=["text", "list"],
+)
+def test_many_references_to_whole_columns_cost_little(value: Any) -> None:
+    """evidence 4: rows are counted while a column is written out; what is too much is one fault."""
+    references = References(None)
+    references.add([shown("region,units", *(f"Region{n},{n}" for n in range(1_000)))])
+    began = time.thread_time()
+    filled = references.fill(value)
+    assert time.thread_time() - began < 1
+    assert any("there are too many references" in fault for fault in filled.faults)
+    assert len(filled.faults) <= 20
+    assert len(filled.notes) <= 2_000
+    assert "Region" not in str(filled.value)
+    assert str(filled.value).count("{{") <= 200
+    whole = references.fill(["{{tbl_shown000.units[*]}}"]).value
+    assert (len(whole), whole[-1], references.faults) == (1_000, "999", ())
 
 
 def test_a_table_of_another_schema_is_no_table_of_rows() -> None:
