@@ -54,7 +54,7 @@ def _title(arguments: Any) -> str:
     narrowing=("compact", "query", "sheet", "pages"),
 )
 async def read_file(
-    file_id: Annotated[str, Field(description="Its id, as F0123ABC, or its name.")],
+    file_id: Annotated[str, Field(max_length=200, description="Its id, as F0123ABC, or its name.")],
     conversation: Provided[Conversation],
     documents: Provided[Documents],
     sheet: Annotated[

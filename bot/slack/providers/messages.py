@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -224,6 +225,7 @@ def _text(message: Mapping[str, Any]) -> str:
 _PAGE = 100
 _MAX_PAGES = 10
 _MOST_NEAR = 20
+_MOST_COMPARED, _LONGEST_COMPARED = 200, 60  # names, and characters of each
 _FILES_SEARCHED = "the names of the newest {count:,} files where the bot is"
 
 
@@ -328,9 +330,15 @@ class ChannelItems:
     async def _near(
         self, query: str, files: Sequence[Mapping[str, Any]], seen: dict[str, bool]
     ) -> list[SharedFile]:
-        """Return up to three files whose names are like the query."""
-        names = [str(facts.get("name") or "").casefold() for facts in files]
-        close = get_close_matches(query.casefold(), dict.fromkeys(names), n=_MOST_NEAR, cutoff=0.5)
+        """Return up to three files whose names begin like the query, of the newest."""
+        files = files[:_MOST_COMPARED]
+        word, *names = (
+            name[:_LONGEST_COMPARED].casefold()
+            for name in (query, *(str(facts.get("name") or "") for facts in files))
+        )
+        close = await asyncio.to_thread(
+            get_close_matches, word, dict.fromkeys(names), n=_MOST_NEAR, cutoff=0.5
+        )
         near = list[SharedFile]()
         for name in close:
             for facts in (facts for facts, own in zip(files, names, strict=True) if own == name):

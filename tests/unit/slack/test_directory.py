@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -15,8 +16,10 @@ from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
 from bot.testing.artifacts import MemoryArtifacts
+from tests.support.lag import loop_lag
 from tests.unit.slack.rig import Rig, not_noted, wired
 from tools.directory import find_channels, find_people, list_members
+from tools.files import search_files
 from tools.search import search_messages
 
 TABLES = ArtifactTables(MemoryArtifacts())
@@ -160,3 +163,20 @@ async def test_a_guest_cannot_search_nor_a_private_result_get_through(look: Look
     assert not [e for e in look.ws.effects if e.method == "assistant.search.context"]
     names = await look.directory._search._public_names({GENERAL, FINANCE})
     assert set(names) == {GENERAL}
+
+
+async def test_long_file_names_keep_nobody_waiting(look: Lookup) -> None:
+    """K10: any member can upload files of any name; the near ones are looked for beside the loop."""
+    dice = random.Random(1)
+
+    def word(length: int) -> str:
+        return "".join(dice.choices("ab", k=length))
+
+    for _ in range(8):
+        files = [(f"{word(200)}.txt", b"x") for _ in range(50)]
+        await look.ws.say(BEN, SALES, "", files=files)
+    with look.by(ADA):
+        async with loop_lag() as lag:
+            found = await search_files(word(195), look.conversation)
+    assert "0 files" in found.content
+    assert lag.longest < 0.3
