@@ -30,7 +30,7 @@ from bot.toolkit import (
 )
 
 _MAX_FILE_BYTES = 50_000_000
-_THREAD, _MOST_FOUND = 200, 10
+_THREAD, _MOST_FOUND, _MOST_SIMILAR = 200, 100, 10
 _ID = re.compile(r"F[A-Z0-9]+")
 
 
@@ -90,8 +90,9 @@ async def read_file(
 
 
 async def _known(file_id: str, conversation: Conversation) -> FileRef | None:
-    """Return a file by its id or its name, of the request, the thread, or else of all channels; None
-    for an id that is of no file here. Raises ToolError for a name that none has."""
+    """Return a file by its id or its name, of the request, the thread, the channel, or else of all
+    channels; None for an id that is of no file here. Raises ToolError for a name that none has, or
+    several of other channels."""
     request = current_request().request
     files = list(request.files)
     if not any(file_id in (file.id, file.name) for file in files):
@@ -102,15 +103,18 @@ async def _known(file_id: str, conversation: Conversation) -> FileRef | None:
     if by_id or by_name or _ID.fullmatch(file_id):
         return next(iter(by_id + by_name), None)
     found = await conversation.find_files(file_id, limit=_MOST_FOUND)
-    exact = [each.file for each in found.files if each.file.name.casefold() == file_id.casefold()]
-    if exact or len(found.files) == 1:
-        return (exact or [each.file for each in found.files])[0]
+    exact = [each for each in found.files if each.file.name.casefold() == file_id.casefold()]
+    if nearest := [each for each in exact if each.is_here] or (exact if len(exact) == 1 else []):
+        return nearest[0].file
     zone = zone_of(request.time_zone)
-    similar = "; ".join(_line(each, zone) for each in found.files or found.near) or "none"
+    similar = (exact or found.files or found.near)[:_MOST_SIMILAR]
+    lines = "; ".join(_line(each, zone) for each in similar) or "none"
     here = ", ".join(f"{file.name} {file.id}" for file in files) or "none"
+    if exact:
+        raise ToolError(f"{len(exact)} files are called {file_id}: name one by its id: {lines}.")
     raise ToolError(
         f"No file that all readers of the answer may see is called {file_id}. Searched: "
-        f"{found.searched}. Similar: {similar}. Files of this thread: {here}."
+        f"{found.searched}. Similar: {lines}. Files of this thread: {here}."
     )
 
 

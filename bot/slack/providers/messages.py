@@ -279,6 +279,7 @@ class ChannelItems:
             url=str(facts.get("permalink") or "") or None,
             is_canvas=is_canvas,
             place=name if (name := await self._public_name(place)) != place else "",
+            is_here=current_request().channel in places_of(facts),
         )
 
     async def _public_name(self, place: str) -> str:

@@ -78,7 +78,8 @@ class Download:
 @dataclass(frozen=True, slots=True)
 class SharedFile:
     """A file or canvas in a channel. `author` is a display name, `url` opens the file; `place` is the
-    name of a public channel that it is in, "" for other places."""
+    name of a public channel that it is in, "" for other places; `is_here` tells whether it is in the
+    request's channel."""
 
     file: FileRef
     at: datetime
@@ -86,6 +87,7 @@ class SharedFile:
     url: str | None
     is_canvas: bool
     place: str = ""
+    is_here: bool = False
 
 
 @dataclass(frozen=True, slots=True)

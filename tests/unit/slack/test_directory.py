@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
-from bot.dev.workspace import ADA, BEN, GUS, Workspace
+from bot.dev.workspace import ADA, BEN, CHLOE, GUS, Workspace
+from bot.services.artifact_documents import ArtifactDocuments
 from bot.services.artifact_tables import ArtifactTables
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
@@ -19,7 +21,7 @@ from bot.testing.artifacts import MemoryArtifacts
 from tests.support.lag import loop_lag
 from tests.unit.slack.rig import Rig, not_noted, wired
 from tools.directory import find_channels, find_people, list_members
-from tools.files import search_files
+from tools.files import read_file, search_files
 from tools.search import search_messages
 
 TABLES = ArtifactTables(MemoryArtifacts())
@@ -180,3 +182,32 @@ async def test_long_file_names_keep_nobody_waiting(look: Lookup) -> None:
             found = await search_files(word(195), look.conversation)
     assert "0 files" in found.content
     assert lag.longest < 0.3
+
+
+async def test_no_namesake_is_read_in_the_place_of_a_file(look: Lookup) -> None:
+    """K10: the file of the channel comes before newer ones elsewhere; among several elsewhere the model
+    names one by its id, and a name that only has the words in it is none."""
+
+    async def read(name: str) -> str:
+        documents = ArtifactDocuments(MemoryArtifacts())
+        return (await read_file(name, look.conversation, documents)).content
+
+    for user, channel, name, amount in (
+        (BEN, GENERAL, "budget.csv", 100),
+        (CHLOE, SALES, "budget.csv", 999),
+        (BEN, SALES, "costs.csv", 200),
+        (CHLOE, SALES, "costs.csv", 998),
+        (CHLOE, SALES, "plan.csv of mallory.csv", 666),
+        (BEN, SALES, "only.csv", 300),
+    ):
+        data = f"item,eur\nrent,{amount}\n".encode()
+        await look.ws.say(user, channel, "", files=[(name, data)])
+    question = await look.ws.say(ADA, GENERAL, "?")
+    with look.by(ADA, thread=question["ts"]):
+        assert "rent,100" in await read("budget.csv")
+        assert "rent,300" in await read("only.csv")
+        with pytest.raises(ToolError, match=r"2 files are called costs\.csv") as several:
+            await read("costs.csv")
+        with pytest.raises(ToolError, match=r"is called plan\.csv.*Similar: F.*mallory"):
+            await read("plan.csv")
+    assert re.findall(r"(\w+ \w+) · #sales", str(several.value)) == ["Chloe Martin", "Ben Okafor"]
