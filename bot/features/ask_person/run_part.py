@@ -17,6 +17,7 @@ from bot.features.ask_person.tools import ask_person
 from bot.runs.policy.run_approvals import Waits
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
+from bot.text.secret_names import secret_named_in
 from bot.toolkit import Tool
 from bot.toolkit.catalogue import Catalogue
 
@@ -31,6 +32,10 @@ _TOO_MANY = (
     "Not asked: two questions are the most. Assume what is likeliest, and say so in the result."
 )
 _NO_WORDS = "Not asked: the question has no words."
+_NOT_IN_CHAT = (
+    "Not asked: it names a secret ({name}), and nobody types one into a chat. Ask without that word "
+    "if you want none; else go on without it, and say in the result where it is to be set."
+)
 _LOST = "Not asked: nobody knows any more what was answered. Assume what is likeliest, and say so."
 
 
@@ -51,6 +56,9 @@ class QuestionHook(Hooks):
         question = PersonQuestion.of(**dict(arguments))
         if not question.question:
             return _NO_WORDS
+        texts = (question.question, *question.options)
+        if name := next(filter(None, map(secret_named_in, texts)), ""):
+            return _NOT_IN_CHAT.format(name=name)
         try:
             async with self._asking:
                 return await self._answered(question)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -19,19 +18,13 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict
 
 from bot.text.invisible_text import without_invisible
+from bot.text.secret_names import secret_named_in
 
 MAX_FIELDS, MAX_OPTIONS, MAX_TICKS, MAX_TEXT = 20, 100, 10, 3_000
 _MAX_BOUND = 1e15
 _MAX_WORDS, _MAX_LABEL, _MAX_VALUE, _MAX_URL = 1_000, 150, 500, 2_000
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _HOST = re.compile(r"([a-z0-9-]+\.)+([a-z]{2,63}|xn--[a-z0-9-]+)", re.IGNORECASE)
-_SECRET = re.compile(
-    r"\b(pass ?(word|phrase|code)s?|passwort|kennwort|mot de passe|contraseña|senha|パスワード|密码|пароль"
-    r"|api ?keys?|secrets?|pin|cvv2?|cvc2?|otp|credit card|card number|(six|6) digits?"
-    r"|(one ?time|verification|recovery|login|security|access|2 ?fa) (code|key|token)s?)\b|\btoken$"
-)
-"""Names of what must never be typed into a form in Slack, where others may read it later. A server that
-means harm finds other names: each form says what nobody should enter."""
 
 
 class FormError(ValueError):
@@ -152,8 +145,8 @@ class Form(BaseModel):
     def secret(self) -> str:
         """Return the word in the name of a field by which the form asks for a secret, or ""."""
         typed = [field for field in self.fields if field.kind in _TYPED]
-        names = (_as_words(word) for each in typed for word in (each.name, each.label))
-        return next((found[0] for name in names if (found := _SECRET.search(name))), "")
+        names = (word for each in typed for word in (each.name, each.label))
+        return next(filter(None, map(secret_named_in, names)), "")
 
     def answer(self, given: Mapping[str, object]) -> dict[str, Any]:
         """Return the answer as the server gets it, without fields that were left empty.
@@ -385,9 +378,3 @@ def _number(given: Any) -> float | None:
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < _MAX_BOUND:
         return None  # not a number, or one that bounds nothing
     return given
-
-
-def _as_words(name: str) -> str:
-    """Return a name as lower-case words: `apiKey`, `api_key` and "API key" are the same."""
-    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", unicodedata.normalize("NFKC", name))
-    return re.sub(r"[\W_]+", " ", spaced.casefold()).strip()

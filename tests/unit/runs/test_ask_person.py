@@ -88,6 +88,24 @@ async def test_it_asks_twice_at_most(stores: Stores) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        {"question": "What is your GitHub password?"},
+        {"question": "Slack のパスワードは何ですか"},
+        {"question": "How do I sign in?", "options": ["Send my API key", "Not at all"]},
+    ],
+)
+async def test_it_asks_for_no_secret(stores: Stores, words: dict[str, Any]) -> None:
+    """S8: the answer would stand in the thread. The model is told why, and can ask for something else."""
+    brain = Script([ACQUIRE, call("ask_person", ASK | words), finish(answer())])
+    async with bot_with(stores, brain, *TOOLS) as bot:
+        bot.change_frontend(reaches_asker=True)
+        assert (await bot.ask("Book!")).status is RunStatus.SUCCESS
+        assert bot.board.asked == []
+        assert "nobody types one into a chat" in bot.outputs()[-1]
+
+
+@pytest.mark.parametrize(
     ("entry", "reaches_asker"),
     [
         (Entry.SCHEDULE, True),
