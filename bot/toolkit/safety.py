@@ -5,7 +5,7 @@ The loop, the approvals and the evidence check decide by these values, never by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -58,7 +58,7 @@ class Changes:
 
     - `sensitive`: a person must approve each call, except calls that are `free_in_direct` where the
       asker writes to the bot alone, and those that are `for_asker`: whatever comes of them, only the
-      asker sees it.
+      asker sees it. Of these, too, a person must approve a call that is one of `too_many`.
     - `standing`: arguments that stay the same while one approval holds for further calls; None if
       each sensitive call needs an approval of its own.
     - `mentions`: the argument whose text can mention people whom the asker mentioned.
@@ -77,6 +77,7 @@ class Changes:
     for_everybody: Callable[[Any], bool] | None = None
     free_in_direct: Callable[[Any], bool] | None = None
     for_asker: Callable[[Any], bool] | None = None
+    too_many: Callable[[Any, Mapping[type, object]], Awaitable[bool]] | None = None
     foreign: bool = False
     evidence: bool = False
 

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.schedule import MOST, Schedule, first_time
+from bot.core.schedule import MOST, Schedule, first_time, next_time
 from bot.store import ScheduleStore
 from bot.toolkit.provided.schedules import SchedulePlace
 
+_DAY = 86_400
 _LATEST_DAYS = 366
 _GRACE_SECONDS = 600  # a time that passed while the approval was pending is due at once
 _TOO_MANY = f"The person has {MOST} schedules already; cancel one first."
@@ -75,7 +76,7 @@ class OwnSchedules:
         now = self.clock()
         if first < now - _GRACE_SECONDS:
             raise ToolError(f"That time has passed: now it is {_utc(now)}.")
-        if first > now + _LATEST_DAYS * 86_400:
+        if first > now + _LATEST_DAYS * _DAY:
             raise ToolError(f"That is too far off: {_LATEST_DAYS} days ahead is the most.")
         channel = request.channel
         if where == "direct" and not channel.startswith("D"):
@@ -91,6 +92,16 @@ class OwnSchedules:
             next_at=first,
             remind=remind,
             suggested=channel.startswith("D"),
+        )
+
+    async def is_crowded(self, *, at: datetime | None, cron: str) -> bool:
+        others = [one for one in await self._every() if one.suggested and not one.remind]
+        zone = current_request().request.time_zone
+        return any(
+            bool(cron and one.cron)
+            or (at is not None and _is_near(at.timestamp(), one.cron, one.time_zone, one.next_at))
+            or bool(cron and _is_near(one.next_at, cron, zone, 0))
+            for one in others
         )
 
     async def all(self) -> list[Schedule]:
@@ -109,6 +120,12 @@ class OwnSchedules:
             raise ToolError(f"The person has no schedule {schedule_id}. list_schedules names them.")
         await self.store.remove(found.team, found.id)
         return found
+
+
+def _is_near(moment: float, cron: str, zone: str, once: int) -> bool:
+    """Return whether `cron`, or without one `once`, is due less than a day before or after `moment`."""
+    due = next_time(cron, zone, moment - _DAY) if cron else once
+    return abs(due - moment) < _DAY
 
 
 def _utc(moment: float) -> str:

@@ -71,6 +71,13 @@ def _is_for_asker(arguments: Any) -> bool:
     return _place(arguments) == "direct" and _is_daily_at_most(arguments)
 
 
+async def _is_crowded(call: Any, services: Services) -> bool:
+    """Return whether a question comes within a day of another that nobody approved: many that come
+    once cost as much as one that comes often."""
+    schedules = cast(Schedules, services[Schedules])
+    return not call.remind and await schedules.is_crowded(at=call.at, cron=call.cron or "")
+
+
 async def _can_be_scheduled(call: Any, services: Services) -> Any:
     """Return the call with what is unusual in it, which is all that the card lists below its title."""
     schedules, where = cast(Schedules, services[Schedules]), _place(call)
@@ -101,6 +108,7 @@ _ASKED = (
         check=_can_be_scheduled,
         free_in_direct=_is_daily_at_most,
         for_asker=_is_for_asker,
+        too_many=_is_crowded,
     ),
     asked_as=_ASKED,
     title=_schedule_title,

@@ -81,6 +81,7 @@ class ApprovalHook(Hooks):
     """A hook of one run that asks people about the calls that the policy wants approved."""
 
     def __init__(self, run: Run) -> None:
+        self._run = run
         self._request = run.request
         self._policy = run.deps.policy
         self._channel = run.channel
@@ -93,14 +94,14 @@ class ApprovalHook(Hooks):
         if not await self._may_tell_everybody(tool, arguments):
             return _ADMINS
         leaks = self._egress.may_leak(tool, arguments)
-        sensitive = leaks or (tool.sensitive and not self._is_free(tool, arguments))
+        sensitive = leaks or (tool.sensitive and not await self._is_free(tool, arguments))
         confirms = self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive)
         if not confirms and not (tool.mutates and self._request.restored):
             self._egress.count(tool, arguments)
             return Approved()
         return await self._ask(self._approval(tool, arguments, leaks=leaks))
 
-    def _is_free(self, tool: Tool, arguments: BaseModel) -> bool:
+    async def _is_free(self, tool: Tool, arguments: BaseModel) -> bool:
         """Return whether the call concerns the asker alone, who writes to the bot now.
 
         A scheduled question is asked without its owner, so it may not schedule others unasked.
@@ -108,10 +109,17 @@ class ApprovalHook(Hooks):
         request, changes = self._request, tool.changes or Changes()
         if request.entry is Entry.SCHEDULE:
             return False
-        if _says(changes.for_asker, arguments, if_broken=False):
-            return True
-        is_direct = request.channel.startswith("D")
-        return is_direct and _says(changes.free_in_direct, arguments, if_broken=False)
+        rules = [changes.for_asker]
+        if request.channel.startswith("D"):
+            rules.append(changes.free_in_direct)
+        if not any(_says(rule, arguments, if_broken=False) for rule in rules):
+            return False
+        try:
+            services = self._run.toolbox.services
+            return not (changes.too_many and await changes.too_many(arguments, services))
+        except Exception:
+            log.exception("the rule of a tool failed")
+            return False
 
     async def _ask(self, approval: Approval) -> Permission:
         """Return the decision of people about the call, asking them if nobody has yet."""

@@ -40,6 +40,10 @@ class Schedules(Protocol):
     ) -> None:
         """Raise ToolError if `add` would fail now."""
 
+    async def is_crowded(self, *, at: datetime | None, cron: str) -> bool:
+        """Return whether a question at `at`, or by `cron`, may come within a day of another one whose
+        text nobody approved. Two that repeat always may."""
+
     async def all(self) -> list[Schedule]:
         """Return the schedules, the next one first; where others read the answer, only those that come
         in this channel."""

@@ -367,7 +367,7 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
 
 
 @pytest.mark.parametrize(
-    "case", ["in a channel", "all changes are asked about", "by itself", "hourly"]
+    "case", ["in a channel", "all changes are asked about", "by itself", "hourly", "twice a day"]
 )
 async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
     redis_url: str, case: str, monkeypatch: pytest.MonkeyPatch
@@ -375,10 +375,13 @@ async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
     """A scheduled question may not schedule others while nobody is there; nobody pays for many without
     having agreed, whatever the model has read."""
     monkeypatch.setattr(intake_schedules, "LOOK_SECONDS", 0.2)
+    moments = [datetime.now(UTC) + timedelta(hours=hours) for hours in (1, 24)]
+    twice = [{"text": "How many?", "at": each.isoformat(), "where": "direct"} for each in moments]
     hourly = {"text": "Look again", "at": None, "cron": "0 * * * *"}
     replies = {
         "by itself": [finish(answer("Seven.")), *SCHEDULES],
         "hourly": [SCHEDULES[0], call("schedule_prompt", hourly)],
+        "twice a day": [SCHEDULES[0], *(call("schedule_prompt", each) for each in twice)],
     }.get(case, SCHEDULES)
     policy = Policy(confirm="always" if case.startswith("all") else "sensitive")
     async with (
@@ -390,7 +393,7 @@ async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
         deployment = Deployment(ws, api)
         direct = ws.state.direct(ADA)
         assert direct is not None
-        channel = GENERAL if case == "in a channel" else direct.id
+        channel = GENERAL if case in ("in a channel", "twice a day") else direct.id
         if case == "by itself":
             thread = await deployment.ask(ADA, channel, "Figures")
             await deployment.answered(channel, thread)
@@ -398,7 +401,8 @@ async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
         else:
             thread = await deployment.ask(ADA, channel, "every Monday at nine")
         await ws.until(lambda: APPROVE in str(deployment.own(channel, thread)), 20)
-        assert all(each.text == "How many?" for each in await stores.schedules.of(ws.team_id, ADA))
+        made = await stores.schedules.of(ws.team_id, ADA)
+        assert [each.text for each in made] in ([], ["How many?"])
 
 
 async def approved(bot: Deployment, thread: str) -> dict[str, Any]:
@@ -529,6 +533,26 @@ async def test_a_private_reminder_is_told_of_in_private_alone(stores: Stores) ->
         await schedule_prompt("Water the plants", direct, cron=MONDAYS, remind=True)
         with pytest.raises(ToolError, match="in private"):
             await schedule_prompt("Sales?", direct, cron=MONDAYS)
+
+
+async def test_what_comes_within_a_day_of_another_is_one_too_many(stores: Stores) -> None:
+    """K11: whichever of the two repeats. Reminders and what somebody approved for a thread count not."""
+    direct = OwnSchedules(stores.schedules, lambda: NOW, direct_channel=_direct)
+    friday, monday = datetime.fromtimestamp(NOW, UTC), datetime(2026, 4, 6, 20, tzinfo=UTC)
+    with asked():
+        await direct.add("Sales?", at=friday, cron="")
+        await direct.add("Plants", at=friday, cron="", remind=True, where="direct")
+        assert not await direct.is_crowded(at=friday, cron="")
+        once = await direct.add("Sales?", at=monday, cron="", where="direct")
+        crowded = [("", 20), ("", -20), (MONDAYS, 0), ("0 9 * * *", 0)]
+        for cron, hours in [*crowded, ("", 24), ("", -24), ("0 9 * * WED", 0)]:
+            at = None if cron else monday + timedelta(hours=hours)
+            assert await direct.is_crowded(at=at, cron=cron) is ((cron, hours) in crowded)
+        await direct.cancel(once.id)
+        await direct.add("Sales?", at=None, cron=MONDAYS, where="direct")
+        assert await direct.is_crowded(at=monday, cron="")
+        assert not await direct.is_crowded(at=monday + timedelta(days=2), cron="")
+        assert await direct.is_crowded(at=None, cron="0 9 * * WED")
 
 
 async def _direct(_user: str) -> str:
