@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.request import RepeatReason, Request
+from bot.features.memories.clauses import has_clauses
 from bot.features.memories.store import MemoryStore
 from bot.runs.policy.preferences import MAX_STYLE, PreferenceBook
 from bot.store import Stores
-from bot.text.invisible_text import exact
 from bot.toolkit import Memory, MemoryScope
 
 _MOST = 100  # of one person, channel or workspace
@@ -49,7 +49,8 @@ class ScopedMemories:
         request, flat = current_request().request, _flat(text)
         if not _is_written(flat):
             raise ToolError(
-                "That is not what the person wrote in this message. Copy their own words, or leave it: "
+                "That is not what the person wrote in this message. Copy a whole sentence of their own words, or "
+                "what follows the words that ask to remember it; or leave it: "
                 "they can write it themselves in the Home tab."
             )
 
@@ -138,14 +139,14 @@ def _flat(text: str) -> str:
 
 
 def _is_written(flat: str) -> bool:
-    """Return whether the asker wrote these words in what the run answers.
+    """Return whether these words are whole clauses of what the asker wrote in what the run answers.
 
     What others wrote, a page for example, can so neither become a wish nor be told as the asker's.
     Who presses Retry in a channel may be another person than who wrote the question.
     """
-    context, words = current_request(), exact(flat).casefold()
+    context = current_request()
     return any(
-        words in exact(" ".join(request.text.split())).casefold()
+        has_clauses(request.text, flat)
         for request in context.requests
         if request.user == context.user
         and not request.suggested
