@@ -5,6 +5,7 @@
 
 import gc
 import os
+from collections.abc import Generator
 from functools import cache
 from itertools import groupby
 
@@ -64,3 +65,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write half characters in a report as they are typed: xdist cannot send them, and its end would
+    be that of all other tests."""
+    report = yield
+    if report.failed:
+        report.longrepr = _whole(str(report.longrepr))
+    report.sections = [(name, _whole(text)) for name, text in report.sections]
+    return report
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
