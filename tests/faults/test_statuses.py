@@ -13,7 +13,6 @@ from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
 from bot.slack.message import repair
 from bot.slack.ui import words
-from bot.text.translation import reader
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
@@ -114,9 +113,8 @@ async def test_who_waits_for_a_place_sees_their_place_in_line(busy) -> None:
     for user in (BEN, CHLOE):
         roots.append(await bot.ask(user, GENERAL, "How few?"))
         await bot.ws.until(lambda: bot.ws.status(GENERAL, roots[-1]).text)
-    with reader("fr-FR"):  # each in their own language (U9)
-        hers = words.STATUS_PLACE_IN_LINE(place=2)
-    lines = [words.STATUS_PLACE_IN_LINE(place=1), hers]
+    # Each in the language of the question (K7).
+    lines = [words.STATUS_PLACE_IN_LINE(place=place) for place in (1, 2)]
     for _ in range(2):
         await bot.ws.until(
             lambda: [bot.ws.status(GENERAL, each).text for each in roots] == lines, 20

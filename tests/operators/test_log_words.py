@@ -53,7 +53,7 @@ async def test_no_line_of_a_bot_in_trouble_holds_peoples_words(redis_url: str) -
             calls(("calculate", {"expression": WORDS}), (WORDS, {WORDS: WORDS})),
             calls(("read_file", {"file_id": WORDS}), ("acquire_tools", f'{{"{WORDS}": ')),
             call("complete_task", {"summary": 1, WORDS: WORDS}),
-            text(WORDS),
+            text(f"I will look at {WORDS}."),
             *[finish(answer(f"The {WORDS}.", charts=[WORDS]))] * 2,  # the first is sent back
             respond(refuse),  # type: ignore[arg-type]  # it never answers
         ]

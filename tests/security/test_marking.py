@@ -18,6 +18,7 @@ OURS = {
     *("calculate", "convert_units", "count_words", "current_time", "convert_time", "count_days"),
     *("shift_date", "list_holidays", "find_meeting_times", "list_databases"),
     *("list_schedules", "make_chart", "make_table", "write_file", "edit_file", "draw_lots"),
+    "ask_person",
 }
 """Tools that return nothing that anybody else wrote, or only names that the model gave them."""
 COMPUTED = {
@@ -27,7 +28,7 @@ COMPUTED = {
 ONCE = {
     *("current_time", "draw_lots", "list_artifacts", "list_channel_items", "list_schedules"),
     *("list_scheduled_messages", "read_channel", "read_linked_thread", "read_thread", "recall"),
-    *("search_messages", "search_web"),
+    *("ask_person", "search_files", "search_messages", "search_web"),
 }
 
 

@@ -8,8 +8,7 @@ from redis.asyncio import Redis
 
 from bot.dev.model import finish
 from bot.dev.workspace import ADA, Workspace
-from bot.runs.policy.channels import Channels
-from bot.settings import ChannelTable
+from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores
 from tests.operators.test_many_workspaces import SALES, Place, place
@@ -62,8 +61,8 @@ async def test_nobody_approves_for_another_organisation(redis_url: str, redis: R
 async def test_what_an_admin_changes_holds_at_home(stores: Stores) -> None:
     """Else an admin of one could let strangers in at the other, and switch off approvals there."""
     channels = Channels({}, stores.channels)
-    wanted = ChannelTable(allow_external=True, confirm="never", tools=())
+    wanted = ChannelSettings(allow_external=True, confirm="never", tools=())
     await channels.change("T1", SALES, wanted)
-    assert await channels.of("T2", SALES) == ChannelTable()
+    assert await channels.of("T2", SALES) == ChannelSettings()
     await channels.reset("T2", SALES)
     assert await channels.of("T1", SALES) == wanted

@@ -76,7 +76,7 @@ def test_an_answer_is_markdown() -> None:
     assert "| 1\\|2 | 3 |" in text
     assert "Chart: C" in text
     assert "art_gone" not in text
-    assert "- S <https://s.example/>: all" in text
+    assert "1. S <https://s.example/>: all" in text
     assert "\n\nI am not sure of this: please check" in text
     assert text.endswith("— m · 2 turns · 1 tool call · 1,001 tokens · $0.5000 · 0.0 s")
     assert "Sources" not in as_text(outcome())
