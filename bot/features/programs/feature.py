@@ -58,7 +58,9 @@ def _lacks(settings: ProgramSettings) -> tuple[str, str] | None:
     if not settings.enabled:
         return "they are switched off", "set enabled = true in [programs]"
     if lacking := _open_kernel():
-        return "; ".join(lacking), "run the bot on Linux 6.12 or later (x86_64 or aarch64)"
+        return "; ".join(
+            lacking
+        ), "run the bot on Linux 6.2 or later with Landlock (x86_64 or aarch64)"
     if absent := [name for name in _PACKAGES if find_spec(name) is None]:
         return f"there is no {', '.join(absent)}", _INSTALL
     return None

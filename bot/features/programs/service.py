@@ -22,7 +22,7 @@ from bot.library.documents.results import Unwritable
 from bot.library.isolated import Busy, ComputingTimeout, ProcessLost, Refused
 from bot.library.isolated.pool import Slots, slots_for
 from bot.library.isolated.process import IsolatedLimits, IsolatedProcess, Reach
-from bot.library.isolated.scratch import foreign_scratch_folder
+from bot.library.isolated.proof import ways_open_to
 from bot.services.artifact_tables import ArtifactTables
 from bot.services.children import asker_process
 from bot.text.translation import Text
@@ -124,12 +124,9 @@ class IsolatedPrograms:
 
 async def _prove(process: IsolatedProcess) -> None:
     """Have a process try what it must not do, before it gets any data. Raises ToolError if it can."""
-    async with foreign_scratch_folder("proof-") as folder:
-        outside = folder / "outside"
-        outside.touch(mode=0o600)
-        if ways := await process.call("possible", outside=str(outside)):
-            log.error("a process for programs is not closed: it can %s", ", ".join(ways))
-            raise ToolError("Programs cannot run on this machine. Use query_table.")
+    if ways := await ways_open_to(process):
+        log.error("a process for programs is not closed: it can %s", ", ".join(ways))
+        raise ToolError("Programs cannot run on this machine. Use query_table.")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,10 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.library.isolated.process import IsolatedProcess
 
 _libc = ctypes.CDLL(None)
 
@@ -15,16 +19,21 @@ _libc = ctypes.CDLL(None)
 async def open_ways() -> list[str]:
     """Return what an isolated process can do here although it must not, in words that follow "it can";
     an empty list where the kernel refuses everything. Raises what `isolated` raises, and ProcessLost."""
-    # Which the process itself does not need.
-    from bot.library.isolated.pool import isolated
+    from bot.library.isolated.pool import isolated  # which the process itself does not need
+
+    async with isolated(__name__, once=True) as process:
+        return await ways_open_to(process)
+
+
+async def ways_open_to(process: IsolatedProcess) -> list[str]:
+    """Return the same for a process whose module of jobs has `possible`. Raises what `call` raises."""
     from bot.library.isolated.scratch import foreign_scratch_folder
 
     async with foreign_scratch_folder("proof-") as folder:
         outside = folder / "outside"
         outside.touch(mode=0o600)
-        async with isolated(__name__, once=True) as process:
-            worked: list[str] = await process.call("possible", outside=str(outside))
-            return worked
+        worked: list[str] = await process.call("possible", outside=str(outside))
+        return worked
 
 
 def possible(outside: str) -> list[str]:
