@@ -123,4 +123,4 @@ async def statistical_test(
         named = len(columns) + (by is not None and test == "chi_squared")
         if named < 2:
             raise ToolError(f"{test} needs two columns or more.")
-    return await tables.test(handle, test, columns, by)
+    return await tables.test_hypothesis(handle, test, columns, by)

@@ -207,13 +207,13 @@ class ArtifactTables:
         text = await self.shown(result, notes=notes, limit=limit, compact=compact)
         return ToolResult(text, tuple(map(_source, session.tables)), (result.handle,))
 
-    async def test(
+    async def test_hypothesis(
         self, handle: str, kind: str, columns: Sequence[str], by: str | None = None
     ) -> ToolResult:
-        """See `Tables.test`."""
+        """See `Tables.test_hypothesis`."""
         async with open_session(self.artifacts, [handle]) as session:
             table = _with_columns(session.tables[0], [*columns, *filter(None, [by])])
-            results, notes = await session.test(kind, columns, by)
+            results, notes = await session.test_hypothesis(kind, columns, by)
             measured = [
                 await session.write([*rows[0]], [[*row.values()] for row in rows])
                 for rows in results

@@ -58,14 +58,19 @@ class Session:
         found = await self._call("select", tables=self._views, sql=sql, to=_RESULT)
         return await self._measured_table(_RESULT, found)
 
-    async def test(
+    async def test_hypothesis(
         self, kind: str, columns: Sequence[str], by: str | None
     ) -> tuple[list[list[dict[str, Any]]], list[str]]:
         """Test a hypothesis on the first table. Return the rows of each result, and what it assumes.
         Raises ToolError."""
         handle = self.tables[0].handle
         tested = await self._call(
-            "test", tables=self._views, handle=handle, kind=kind, columns=list(columns), by=by
+            "test_hypothesis",
+            tables=self._views,
+            handle=handle,
+            kind=kind,
+            columns=list(columns),
+            by=by,
         )
         return tested["results"], tested["notes"]
 

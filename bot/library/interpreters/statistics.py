@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bot.library.interpreters import distributions as of
+from bot.library.interpreters import distributions
 from bot.library.isolated import Refused
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -72,7 +72,7 @@ def correlation(columns: Mapping[str, Floats], *, ranks: bool = False) -> Tested
             r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
             df = len(a) - 2
             t = math.inf if abs(r) == 1 else r * math.sqrt(df / (1 - r * r))
-            p = 0.0 if math.isinf(t) else of.t_two_sided(t, df)
+            p = 0.0 if math.isinf(t) else distributions.t_two_sided(t, df)
             rows.append({"a": first, "b": second, "r": r, "p_value": p, "n": len(a)})
     kind = "the ranks (Spearman); p approximated by t" if ranks else "straight lines (Pearson)"
     return Tested(
@@ -118,7 +118,7 @@ def t_test(groups: Mapping[str, Floats], *, kind: str) -> Tested:
         "difference": mean,
         "t": t,
         "df": df,
-        "p_value": of.t_two_sided(t, df),
+        "p_value": distributions.t_two_sided(t, df),
         "n_a": len(a),
         "n_b": len(b),
     }
@@ -140,7 +140,7 @@ def anova(groups: Mapping[str, Floats]) -> Tested:
         "f": f,
         "df_between": df1,
         "df_within": df2,
-        "p_value": of.f_above(f, df1, df2),
+        "p_value": distributions.f_above(f, df1, df2),
         "groups": len(values),
         "n": len(total),
     }
@@ -173,7 +173,7 @@ def mann_whitney(groups: Mapping[str, Floats]) -> Tested:
         deviation = math.sqrt(n1 * n2 / 12 * ((n + 1) - ties / (n * (n - 1))))
         _check(deviation > 0, "All values are the same.")
         z = (max(u, n1 * n2 - u) - n1 * n2 / 2 - 0.5) / deviation
-        p = min(1.0, 2 * of.normal_cdf(-z))
+        p = min(1.0, 2 * distributions.normal_cdf(-z))
         how = "normal approximation, corrected for ties and continuity"
     row: Row = {
         "a": first,
@@ -205,7 +205,7 @@ def chi_squared(pairs: Sequence[tuple[str, str, int]]) -> Tested:
     row: Row = {
         "chi2": chi2,
         "df": df,
-        "p_value": of.chi2_above(chi2, df),
+        "p_value": distributions.chi2_above(chi2, df),
         "least_expected": float(expected.min()),
         "n": int(counts.sum()),
     }
@@ -229,7 +229,7 @@ def shapiro(columns: Mapping[str, Floats]) -> Tested:
 
 def _shapiro_wilk(ordered: Floats) -> tuple[float, float]:
     n = len(ordered)
-    m = np.array([of.normal_quantile((i - 0.375) / (n + 0.25)) for i in range(1, n + 1)])
+    m = np.array([distributions.normal_quantile((i - 0.375) / (n + 0.25)) for i in range(1, n + 1)])
     norm = float((m**2).sum())
     weights = m / math.sqrt(norm)
     if n > 3:
@@ -266,7 +266,7 @@ def _shapiro_wilk(ordered: Floats) -> tuple[float, float]:
     else:
         mean = np.polyval([0.0038915, -0.083751, -0.31082, -1.5861], log_n)
         deviation = math.exp(np.polyval([0.0030302, -0.082676, -0.4803], log_n))
-    return w, of.normal_cdf(-(y - float(mean)) / deviation)
+    return w, distributions.normal_cdf(-(y - float(mean)) / deviation)
 
 
 def kolmogorov_smirnov(groups: Mapping[str, Floats]) -> Tested:
@@ -277,7 +277,7 @@ def kolmogorov_smirnov(groups: Mapping[str, Floats]) -> Tested:
         _check(len(values) >= 3 and _varies(values), f"{name} needs 3 different values.")
         ordered = np.sort(values)
         scaled = (ordered - values.mean()) / values.std(ddof=1)
-        cdf = np.array([of.normal_cdf(x) for x in scaled])
+        cdf = np.array([distributions.normal_cdf(x) for x in scaled])
         n = len(ordered)
         steps = np.arange(1, n + 1) / n
         d = float(max((steps - cdf).max(), (cdf - steps + 1 / n).max()))
@@ -329,7 +329,7 @@ def regression(outcome: str, columns: Mapping[str, Floats]) -> tuple[Tested, Row
     rows: list[Row] = []
     for name, value, error in zip(["intercept", *names], coefficients, errors, strict=True):
         t = float(value / error) if error else math.inf
-        p = of.t_two_sided(t, n - k) if math.isfinite(t) else 0.0
+        p = distributions.t_two_sided(t, n - k) if math.isfinite(t) else 0.0
         rows.append(
             {
                 "term": name,
@@ -345,7 +345,7 @@ def regression(outcome: str, columns: Mapping[str, Floats]) -> tuple[Tested, Row
         "r_squared": r2,
         "adjusted_r_squared": 1 - (1 - r2) * (n - 1) / (n - k),
         "f": f,
-        "p_value": of.f_above(f, k - 1, n - k) if math.isfinite(f) else 0.0,
+        "p_value": distributions.f_above(f, k - 1, n - k) if math.isfinite(f) else 0.0,
         "n": n,
     }
     notes = (

@@ -91,7 +91,7 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
         raise _refusal(error, sql) from None
 
 
-def test(
+def test_hypothesis(
     tables: Tables, handle: str, kind: str, columns: list[str], by: str | None
 ) -> dict[str, Any]:
     """Test a hypothesis on columns of a table, by the groups of the column `by`. Return {results, notes}:

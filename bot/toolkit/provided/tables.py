@@ -122,7 +122,7 @@ class Tables(Protocol):
         result; the sentences of `left_out` are repeated by everything that is made of it.
         """
 
-    async def test(
+    async def test_hypothesis(
         self, handle: str, kind: str, columns: Sequence[str], by: str | None = None
     ) -> ToolResult:
         """Test a hypothesis on columns of a table, by the groups of the column `by`. Each result is

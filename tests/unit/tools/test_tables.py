@@ -251,7 +251,7 @@ def test_distributions_agree_with_another_library(name: str) -> None:
     for degrees in itertools.product((0.7, 3.0, 40.0, 60_000.0), repeat=count - 1):
         for value in values:
             expected = float(theirs(value, *degrees))
-            assert function(value, *degrees) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+            assert function(value, *degrees) == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 async def test_a_test_of_very_many_pairs_is_refused(tables: ArtifactTables) -> None:
