@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.agent.calls.call import Toolbox
 from bot.agent.hooks.chain import HookChain, Hooks, ToolCheck
+from bot.app.channel_policy import channel_policy
 from bot.app.features import all_features, check_features, mcp_doors, services_of
 from bot.app.tool_loading import is_tool_name, tool_catalogue
 from bot.app.tool_providers import bound_providers
@@ -31,7 +32,7 @@ from bot.runs.context.images import Images
 from bot.runs.erasure import ResponseDeleter
 from bot.runs.policy.approval_hook import MayAdminister, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
-from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
 from bot.runs.run import Run
 from bot.runs.run_deps import Frontend, RunDeps, ToolsetCache
@@ -40,7 +41,7 @@ from bot.runs.surface import OpenSurface
 from bot.runs.watching import Observer
 from bot.services.artifact_services import artifact_services
 from bot.services.sql_databases import SqlDatabases
-from bot.settings import NO_MODEL, ChannelTable, Settings, secret
+from bot.settings import NO_MODEL, Settings, secret
 from bot.settings.checks import check_prices, check_tools
 from bot.slack.edge.workspaces import Slack
 from bot.store import Stores, open_stores
@@ -172,7 +173,7 @@ async def runner_factory(
             limits=settings.limits,
             budgets=budget_policy(settings, stores),
             hooks_for=partial(_hooks, settings),
-            channels=Channels(settings.channels, stores.channels, ChannelTable),
+            channels=channel_policy(settings, stores),
             server_tools=mcp,
             toolset_cache=ToolsetCache(),
             draining=draining or asyncio.Event(),
@@ -300,5 +301,5 @@ def responses_model(
 
 def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
     """Return the policy that says who may spend how much."""
-    channels = Channels(settings.channels, stores.channels, ChannelTable)
+    channels = channel_policy(settings, stores)
     return BudgetPolicy(settings.budgets, channels, stores.budgets, stores.pause)

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
+from bot.app.channel_policy import channel_policy
 from bot.app.features import answer_buttons, made, wait_kinds
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
@@ -15,10 +16,9 @@ from bot.app.run_setup import budget_policy
 from bot.core.background import alongside, apart
 from bot.core.errors import BotError
 from bot.features import Feature, IntakeDeps, ServiceDeps
-from bot.runs.policy.channels import Channels
 from bot.runs.queue.engine import Engine
 from bot.runs.queue.requests import Requests
-from bot.settings import ChannelTable, Settings, secret
+from bot.settings import Settings, secret
 from bot.slack.edge.client import DeadlineClient, SlackApiWatch
 from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.tasks import Background, EventRetries
@@ -238,7 +238,7 @@ def make_slack_app(
         stores,
         requests,
         policy=settings.access,
-        channels=Channels(settings.channels, stores.channels, ChannelTable),
+        channels=channel_policy(settings, stores),
         budgets=budget_policy(settings, stores),
         one_of_many=settings.slack_client_id is not None,
         background=background,

@@ -1,0 +1,12 @@
+"""The settings of channels, from bot.toml and from what admins changed in Slack."""
+
+from __future__ import annotations
+
+from bot.runs.policy.channels import Channels
+from bot.settings import ChannelTable, Settings
+from bot.store import Stores
+
+
+def channel_policy(settings: Settings, stores: Stores) -> Channels:
+    """Return the settings of every channel."""
+    return Channels(settings.channels, stores.channels, ChannelTable)
