@@ -16,6 +16,7 @@ from bot.core.chain import Item, LedgerEntry
 from bot.core.errors import ModelError
 from bot.core.outcome import RunStatus, StopReason
 from bot.toolkit.progress import shown_progress
+from bot.toolkit.skill import Skill
 
 log = logging.getLogger(__name__)
 
@@ -163,6 +164,22 @@ class ToolsAcquired:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillAcquired:
+    """A skill was acquired, `by` the model, a person who named it, or the channel."""
+
+    name: str
+    title: str
+    digest: str
+    origin: str
+    by: str = "model"
+
+    @classmethod
+    def of(cls, skill: Skill, by: str = "model") -> SkillAcquired:
+        """Return the event of a skill."""
+        return cls(skill.name, skill.title, skill.digest, skill.origin, by)
+
+
+@dataclass(frozen=True, slots=True)
 class PersonAsked:
     """A running call asks its asker something and waits; with `answered` it goes on.
 
@@ -227,6 +244,7 @@ Event = (
     | SavePoint
     | ToolEvent
     | ToolsAcquired
+    | SkillAcquired
     | PersonAsked
     | MessagesJoined
     | Paused

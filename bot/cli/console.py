@@ -17,6 +17,7 @@ from bot.agent.events import (
     Event,
     FromSubagent,
     RoomAwaited,
+    SkillAcquired,
     TextDelta,
     ToolEnded,
     ToolEvent,
@@ -196,7 +197,11 @@ def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return f"✓ {detail} ({seconds:.1f} s)\n"
         case ToolsAcquired(names=names):
             return f"+ {', '.join(names)}\n"
-        case FromSubagent(event=inner) if isinstance(inner, ToolEvent | ToolsAcquired):
+        case SkillAcquired(name=name):
+            return f"+ skill {name}\n"
+        case FromSubagent(event=inner) if isinstance(
+            inner, ToolEvent | ToolsAcquired | SkillAcquired
+        ):
             return f"  ↳ {_progress(inner)}"
         case _:
             return ""

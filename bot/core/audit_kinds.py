@@ -12,6 +12,7 @@ class AuditKind(StrEnum):
     ASKED = "asked"  # a run of a request began
     BEGUN = "begun"  # a tool that changes something is about to run
     CALLED = "called"  # a tool was called, or the call was refused
+    ACQUIRED = "acquired"  # a skill was acquired; `arguments` is its digest
     DECIDED = "decided"  # an approval was decided
     ENDED = "ended"  # a run ended; the entry has its cost
     ACCOUNT = "account"  # a personal account was connected, refused, ended or disconnected

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from typing_extensions import override
 
-from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
+from bot.agent.events import Event, FromSubagent, SkillAcquired, ToolEnded, ToolStarted
 from bot.agent.state import LoopState
 from bot.core.approvals import Approval, Decision, digest
 from bot.core.audit import AuditEntry
@@ -92,6 +92,9 @@ class RunAudit(Listener):
                 what = tool if known else "unknown tool"  # a made-up name may quote people
                 facts = {"ok": event.ok, "unknown": event.unknown, "arguments": arguments}
                 self._note(AuditKind.CALLED, what, **facts)
+            case SkillAcquired(name=name, origin=origin, digest=digest, by=by):
+                what = f"skill {name} by {by}: {origin}"
+                self._note(AuditKind.ACQUIRED, what, arguments=digest)
             case FromSubagent(event=inner):
                 self.on_event(inner)
             case _:

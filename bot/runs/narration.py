@@ -22,6 +22,7 @@ from bot.agent.events import (
     RunEnded,
     RunStarted,
     SavePoint,
+    SkillAcquired,
     TextWithdrawn,
     ToolEnded,
     ToolProgress,
@@ -100,6 +101,8 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
             return f"took in {len(texts)} more of the person's messages"
         case ToolsAcquired(names=names):
             return f"acquired {', '.join(names)}"
+        case SkillAcquired(name=name, digest=digest, by=by):
+            return f"acquired the skill {name} ({digest[:8]}), by {by}"
         case ToolStarted():
             return f"{_call(event)} · started"
         case ToolProgress(tool=tool, line=said) if holds_words():

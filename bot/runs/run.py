@@ -42,9 +42,10 @@ from bot.runs.queue.steering import Change, Steering
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
-from bot.runs.watching import Listener, name_of, optional
+from bot.runs.watching import Listener, bounded, name_of, optional
 from bot.store import Lease, Phase, RunRecord
 from bot.toolkit import Tool
+from bot.toolkit.skill import Skill
 
 log = logging.getLogger(__name__)
 
@@ -305,7 +306,9 @@ class Run:
         withheld = {name for part in self.parts for name in part.withheld}
         own = known.served_by({*services, ParentRun, Subagents}).without(withheld)
         more = await deps.server_tools.tools(allowed, self.request.user)
-        catalogue = deps.toolset_cache.catalogue(own, more, allowed, self.limits.listed_tools)
+        skills = await self._skills()
+        listed = self.limits.listed_tools
+        catalogue = deps.toolset_cache.catalogue(own, more, allowed, listed, skills)
         missing = deps.clients.missing(known.only(allowed).tools)
         request = self.request
         person = f"{request.team}:{request.user}"
@@ -334,6 +337,13 @@ class Run:
             trace_report=self._trace_report,
         )
         return with_subagents(loop_deps)
+
+    async def _skills(self) -> list[Skill]:
+        skills = list[Skill]()
+        for part in self.parts:
+            async with bounded(part, "skills"):
+                skills += await part.skills()
+        return skills
 
     def _tool_of(self, name: str) -> Tool | None:
         return self.toolbox.catalogue.get(name)

@@ -28,6 +28,7 @@ from bot.runs.watching import Listener, ListenerFor, ObservedRun, Observer
 from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.skill import Skill
 from bot.toolkit.tool import Services, Tool
 
 if TYPE_CHECKING:
@@ -46,17 +47,22 @@ class ToolsetCache:
         self._catalogues: deque[tuple[object, Catalogue]] = deque(maxlen=_MOST)
 
     def catalogue(
-        self, own: Catalogue, more: Sequence[Tool], allowed: Sequence[str] | None, listed: int
+        self,
+        own: Catalogue,
+        more: Sequence[Tool],
+        allowed: Sequence[str] | None,
+        listed: int,
+        skills: Sequence[Skill] = (),
     ) -> Catalogue:
-        """Return the catalogue of the `allowed` tools out of `own` and `more`.
+        """Return the catalogue of the `allowed` tools out of `own` and `more`, and of the `skills`.
 
-        The model sees the names of up to `listed` tools.
+        The model sees the names of up to `listed` of them.
         """
-        key = (own.tools, own.hosted, tuple(more), allowed, listed)
+        key = (own.tools, own.hosted, tuple(more), tuple(skills), allowed, listed)
         for known, catalogue in self._catalogues:
             if known == key:  # fast, as the tools are mostly the same objects
                 return catalogue
-        catalogue = own.joined_by(more).only(allowed).listing(listed)
+        catalogue = own.joined_by(more).with_skills(skills).only(allowed).listing(listed)
         self._catalogues.append((key, catalogue))
         return catalogue
 

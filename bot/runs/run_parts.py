@@ -14,6 +14,8 @@ from bot.core.chain import Item, LedgerEntry
 from bot.core.outcome import Outcome
 from bot.runs.watching import Listener
 from bot.store.values import Command
+from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.skill import Skill
 
 if TYPE_CHECKING:
     from bot.runs.run import Run
@@ -39,6 +41,15 @@ class RunPart(Listener):
     asker: Asker | None = None
     instructions: str = ""
     withheld: Collection[str] = ()
+
+    async def skills(self) -> Sequence[Skill]:
+        """Return the skills that the model may acquire in the run; of two of one name the first."""
+        return ()
+
+    def acquired(self, catalogue: Catalogue) -> Mapping[str, str]:
+        """Return the names of the skills in `catalogue` that code acquires with the request, and by
+        whose wish: that of a "person" or of the "channel"."""
+        return {}
 
     async def opening(self) -> Sequence[Item]:
         """Return what the model is told with the first request of a conversation. What others may

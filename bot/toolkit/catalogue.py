@@ -19,6 +19,7 @@ from bot.core.errors import ToolDefinitionError
 from bot.toolkit import hosted
 from bot.toolkit.offering import INPUTS, Input, asks_for
 from bot.toolkit.ranking import Ranking
+from bot.toolkit.skill import GROUP, Skill
 from bot.toolkit.tool import Tool
 
 ACQUIRE = "acquire_tools"
@@ -38,6 +39,7 @@ _LISTED = (
 _COUNTED = (
     "More tools: search for what they do, then get them here by name, all in one call. Groups:\n"
 )
+_SKILLS = "skills, which say how work is done here: get the one that fits before you begin.\n"
 _PROPERTIES = {
     "names": {"type": "array", "items": {"type": "string"}},
     "search": {
@@ -51,14 +53,15 @@ _PROPERTIES = {
 class Catalogue:
     """The tools of this deployment, in a fixed order so that the service's prompt cache holds.
 
-    `acquire_tools` names up to `listed` tools by their groups; if there are more tools that are not
-    core, it only counts them. `hosted` are the definitions of tools that the model
-    service runs itself.
+    `acquire_tools` names up to `listed` tools by their groups, and `skills` with the beginning of their
+    descriptions; if more than that are not core, it only counts them. `hosted` are the definitions of
+    tools that the model service runs itself.
     """
 
     tools: tuple[Tool, ...]
     listed: int = 100
     hosted: tuple[dict[str, Any], ...] = ()
+    skills: tuple[Skill, ...] = ()
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalogue:
@@ -93,12 +96,19 @@ class Catalogue:
         """Return a catalogue with `definitions` of hosted tools; the type of each is its name."""
         return replace(self, hosted=definitions)
 
+    def with_skills(self, skills: Iterable[Skill]) -> Catalogue:
+        """Return a catalogue that also has those of `skills` whose names are free."""
+        names = {*RESERVED, *self._names}
+        new = {skill.name: skill for skill in reversed([*skills]) if skill.name not in names}
+        ordered = sorted((*self.skills, *new.values()), key=lambda skill: skill.name)
+        return replace(self, skills=tuple(ordered)) if new else self
+
     def _with(self, tools: Iterable[Tool]) -> Catalogue:
         return replace(self, tools=_ordered((*self.tools, *tools)))
 
     def only(self, allowed: Iterable[str] | None) -> Catalogue:
-        """Return the tools whose name or group matches a pattern of `allowed`, in which `*` matches
-        any letters; None allows all."""
+        """Return the tools and skills whose name or group matches a pattern of `allowed`, in which `*`
+        matches any letters, and the tools that these skills bring; None allows all."""
         if allowed is None:
             return self
         patterns = tuple(allowed)
@@ -106,12 +116,15 @@ class Catalogue:
         def fits(name: str, group: str) -> bool:
             return any(fnmatchcase(name, p) or fnmatchcase(group, p) for p in patterns)
 
+        skills = tuple(skill for skill in self.skills if fits(skill.name, GROUP))
+        brought = _brought(skills)
         return replace(
             self,
-            tools=tuple(tool for tool in self.tools if fits(tool.name, tool.group)),
+            tools=tuple(t for t in self.tools if t.name in brought or fits(t.name, t.group)),
             hosted=tuple(
                 definition for definition in self.hosted if fits(definition["type"], hosted.GROUP)
             ),
+            skills=skills,
         )
 
     def served_by(self, services: Collection[type]) -> Catalogue:
@@ -125,9 +138,9 @@ class Catalogue:
         return replace(self, tools=tuple(tool for tool in self.tools if tool.name not in names))
 
     def has(self, allowed: str) -> bool:
-        """Return whether the name, group or pattern `allowed` matches any tool."""
+        """Return whether the name, group or pattern `allowed` matches any tool or skill."""
         fitting = self.only([allowed])
-        return bool(fitting.tools or fitting.hosted)
+        return bool(fitting.tools or fitting.hosted or fitting.skills)
 
     def listing(self, most: int) -> Catalogue:
         """Return the same tools, up to `most` of which are listed by name."""
@@ -141,15 +154,18 @@ class Catalogue:
     def get(self, name: str) -> Tool | None:
         return self._by_name.get(name)
 
+    def skill(self, name: str) -> Skill | None:
+        return next((skill for skill in self.skills if skill.name == name), None)
+
     def near(self, name: str) -> list[str]:
-        """Return up to three tool names that are similar to `name`."""
-        return difflib.get_close_matches(name, [tool.name for tool in self.tools], n=3, cutoff=0.4)
+        """Return up to three names of tools and skills that are similar to `name`."""
+        return difflib.get_close_matches(name, self._names, n=3, cutoff=0.4)
 
     @cached_property
     def always(self) -> tuple[dict[str, Any], ...]:
         """Definitions that every request carries: core tools, hosted tools and `acquire_tools`."""
         core = (*(tool.definition() for tool in self.core), *self.hosted)
-        return (*core, self.acquire_definition) if self._others else core
+        return (*core, self.acquire_definition) if self._entries else core
 
     def acquired(self, names: Iterable[str]) -> tuple[dict[str, Any], ...]:
         """Return the definitions of tools that the model acquired, in the order of `names`.
@@ -161,8 +177,8 @@ class Catalogue:
 
     @property
     def is_listed(self) -> bool:
-        """Whether `acquire_tools` names every tool; if not, the model searches them."""
-        return len(self._others) <= self.listed
+        """Whether `acquire_tools` names every tool and skill; if not, the model searches them."""
+        return len(self._entries) <= self.listed
 
     @cached_property
     def acquire_definition(self) -> dict[str, Any]:
@@ -172,25 +188,28 @@ class Catalogue:
             for group, members in groupby(self._others, key=lambda each: each.group)
         }
         if self.is_listed:
-            lines = (f"{group}: {', '.join(names)}" for group, names in groups.items())
+            lines = [f"{group}: {', '.join(names)}" for group, names in groups.items()]
+            if self.skills:
+                lines.append(_SKILLS + "\n".join(skill.listed for skill in self.skills))
             return _acquire_tools(_LISTED + "\n".join(lines))
-        sizes = (f"{group} ({len(names)})" for group, names in groups.items())
+        sizes = [f"{group} ({len(names)})" for group, names in groups.items()]
+        sizes += [f"{GROUP} ({len(self.skills)})"] if self.skills else []
         return _acquire_tools(_COUNTED + ", ".join(sizes))
 
-    def search(self, words: str, most: int) -> list[Tool]:
-        """Return up to `most` tools that are not core and match `words`, the best first."""
-        return [self._others[place] for place in self._ranking.best(words, most)]
+    def search(self, words: str, most: int) -> list[Tool | Skill]:
+        """Return up to `most` tools that are not core and skills that match `words`, the best first."""
+        return [self._entries[place] for place in self._ranking.best(words, most)]
 
-    def hints(self, words: str) -> list[Tool]:
-        """Return up to four tools that clearly match what a person wrote, the best first.
+    def hints(self, words: str) -> list[Tool | Skill]:
+        """Return up to four tools and skills that clearly match what a person wrote, the best first.
 
         A tool that changes something must share more than one word with the text.
         """
         fitting = (
-            self._others[match.place]
+            self._entries[match.place]
             for match in self._ranking.matches(words)
             if match.score >= _CLEARLY
-            and (match.words > 1 or not self._others[match.place].mutates)
+            and (match.words > 1 or not _mutates(self._entries[match.place]))
         )
         return list(islice(fitting, _MOST_HINTS))
 
@@ -219,9 +238,18 @@ class Catalogue:
             kind: [tool.name for tool in readers if kind in tool.offered_with] for kind in INPUTS
         }
 
+    @property
+    def _names(self) -> list[str]:
+        return [*(tool.name for tool in self.tools), *(skill.name for skill in self.skills)]
+
     @cached_property
     def _others(self) -> tuple[Tool, ...]:
-        return tuple(tool for tool in self.tools if not tool.core)
+        brought = _brought(self.skills)
+        return tuple(tool for tool in self.tools if not tool.core and tool.name not in brought)
+
+    @cached_property
+    def _entries(self) -> tuple[Tool | Skill, ...]:
+        return (*self._others, *self.skills)
 
     @cached_property
     def _by_name(self) -> dict[str, Tool]:
@@ -229,7 +257,16 @@ class Catalogue:
 
     @cached_property
     def _ranking(self) -> Ranking:
-        return Ranking([tool.words for tool in self._others])
+        return Ranking([entry.words for entry in self._entries])
+
+
+def _brought(skills: Iterable[Skill]) -> frozenset[str]:
+    """Return the names of the tools that are offered with these skills alone."""
+    return frozenset(name for skill in skills for name in skill.brings)
+
+
+def _mutates(entry: Tool | Skill) -> bool:
+    return isinstance(entry, Tool) and entry.mutates
 
 
 def _ordered(tools: Iterable[Tool]) -> tuple[Tool, ...]:

@@ -1,4 +1,4 @@
-"""`acquire_tools`: the model asks for tools by name, or searches them."""
+"""`acquire_tools`: the model asks for tools and skills by name, or searches them."""
 
 from __future__ import annotations
 
@@ -55,21 +55,44 @@ def tool_hints(
 
 
 async def acquire(
-    call: Item, catalogue: Catalogue, services: Services, context: RequestContext
+    call: Item,
+    catalogue: Catalogue,
+    services: Services,
+    context: RequestContext,
+    has: Collection[str] = (),
 ) -> CallOutput:
-    """Return the output of a call: the tools that can be called now, and the search results."""
+    """Return the output of a call: the tools and skills that the model has now, and the search
+    results. A call of a skill, which has no function, acquires it too. The model `has` skills of
+    these names."""
     try:
         asked = _Asked.model_validate_json(call["arguments"])
     except ValidationError:
         asked = _Asked()
-    names = tuple(dict.fromkeys(asked.names))
-    found = tuple(name for name in names if catalogue.get(name))
-    lines = [await introduce(name, catalogue, services, context) for name in names]
+    names = (call["name"],) if call["name"] != ACQUIRE else tuple(dict.fromkeys(asked.names))
+    found = with_their_tools(names, catalogue)
+    lines = [
+        f"{name}: you have it; follow what it says."
+        if name in has and catalogue.skill(name)
+        else await introduce(name, catalogue, services, context)
+        for name in names
+    ]
     if asked.search:
         lines.append(_found(asked.search, catalogue))
     ok = bool(found or asked.search)
     text = "\n".join(lines) or _HOW
     return CallOutput(call["call_id"], ACQUIRE, text, ok=ok, acquired=found)
+
+
+def with_their_tools(names: Iterable[str], catalogue: Catalogue) -> tuple[str, ...]:
+    """Return those of `names` that exist, and the tools that come with skills among them."""
+    found = dict[str, None]()
+    for name in names:
+        skill = catalogue.skill(name)
+        tools = (*skill.tools, *skill.brings) if skill else ()
+        found |= dict.fromkeys(tool for tool in tools if catalogue.get(tool))
+        if skill or catalogue.get(name):
+            found[name] = None
+    return tuple(found)
 
 
 def _found(search: str, catalogue: Catalogue) -> str:
@@ -83,7 +106,11 @@ def _found(search: str, catalogue: Catalogue) -> str:
 async def introduce(
     name: str, catalogue: Catalogue, services: Services, context: RequestContext
 ) -> str:
-    """Return what the model reads about a tool it asked for, with the tool's own context."""
+    """Return what the model reads about a tool or skill it asked for, with the tool's own context."""
+    if skill := catalogue.skill(name):
+        missing = ", ".join(tool for tool in skill.tools if not catalogue.get(tool))
+        lacks = missing and f"It names tools that you do not have here: {missing}."
+        return "\n".join(filter(None, (f"{name}: what it says follows.", skill.remark, lacks)))
     tool = catalogue.get(name)
     if tool is None:
         near = ", ".join(catalogue.near(name)) or "none"

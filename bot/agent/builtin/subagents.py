@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import override
 
 from bot.agent import prompts
-from bot.agent.builtin.acquire_tools import introduce
+from bot.agent.builtin.acquire_tools import introduce, with_their_tools
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.calls.outputs import mark_as_data, new_mark
@@ -121,7 +121,8 @@ class Subagents:
         known = await self._introduced(tools, catalogue, context)
         asked = prompts.subtask(context.request, "\n\n".join((goal, *known)))
         entries = [LedgerEntry(run_id=context.run_id, items=(asked,))]
-        offered = dict.fromkeys((*tools, *catalogue.offers(goal, inputs_of(goal))))
+        named = with_their_tools(tools, catalogue)
+        offered = dict.fromkeys((*named, *catalogue.offers(goal, inputs_of(goal))))
         state = LoopState(task=asked, pending=(asked,), acquired=tuple(offered))
         deps = self._child_deps(parent.pool, entries, context, catalogue, seconds)
         with bound_request(context):
@@ -284,7 +285,7 @@ def _may_be_given(tool: Tool) -> bool:
 def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None:
     """Check that a sub-agent may have the tools `names`. Raises ToolError."""
     for name in names:
-        if given.get(name):
+        if given.get(name) or given.skill(name):
             continue
         if all_tools.get(name):
             raise ToolError(

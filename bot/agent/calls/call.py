@@ -21,6 +21,7 @@ from bot.agent.calls.outputs import CallOutput, mark_for
 from bot.agent.events import (
     FromSubagent,
     PersonAsked,
+    SkillAcquired,
     ToolEnded,
     ToolEvent,
     ToolProgress,
@@ -98,7 +99,7 @@ class Intent:
     is_made: bool = True
 
 
-CallEvent = ToolEvent | PersonAsked | ToolsAcquired | FromSubagent
+CallEvent = ToolEvent | PersonAsked | ToolsAcquired | SkillAcquired | FromSubagent
 CallEvents = asyncio.Queue[CallEvent | Intent | None]
 """Events of running calls; None when a call has ended. The consumer calls `task_done` after handling
 each event."""
@@ -111,7 +112,8 @@ class _Refused(Exception):
 @dataclass(frozen=True, slots=True)
 class Calls:
     """Makes calls. `offered` are the names of the tools that the request carried; `context` is
-    bound for each call; `pool` is what sub-agents may spend; `asker` asks for what calls need."""
+    bound for each call; `pool` is what sub-agents may spend; `asker` asks for what calls need. The
+    conversation has the skills among `acquired`."""
 
     toolbox: Toolbox
     hooks: HookChain
@@ -119,6 +121,7 @@ class Calls:
     pool: SharedBudget
     offered: frozenset[str]
     asker: Asker
+    acquired: frozenset[str] = frozenset()
 
     async def make(self, call: Item, events: CallEvents) -> CallOutput | None:
         """Make one call. Return its output, cut to the available room; None while the call waits
@@ -170,7 +173,7 @@ class Calls:
         return replace(output, acquired=(*output.acquired, *readers)) if readers else output
 
     async def _answer(self, call: Item, events: CallEvents) -> CallOutput | None:
-        if call["name"] == ACQUIRE:
+        if call["name"] == ACQUIRE or self.toolbox.catalogue.skill(call["name"]):
             return await self._acquire(call, events)
         tool = self.toolbox.catalogue.get(call["name"])
         if tool is None or tool.name in self.offered:
@@ -205,10 +208,16 @@ class Calls:
                 return await made.make(veto)
 
     async def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
-        output = await acquire(call, self.toolbox.catalogue, self.toolbox.services, self.context)
+        catalogue, has = self.toolbox.catalogue, self.acquired
+        output = await acquire(call, catalogue, self.toolbox.services, self.context, has)
+        if tools := tuple(name for name in output.acquired if catalogue.get(name)):
+            events.put_nowait(ToolsAcquired(tools))
+        for skill in filter(None, map(catalogue.skill, output.acquired)):
+            if skill.name not in has:
+                events.put_nowait(SkillAcquired.of(skill))
         if output.acquired:
-            events.put_nowait(ToolsAcquired(output.acquired))
-        elif not output.ok:
+            return output
+        if not output.ok:
             output = replace(output, title=_NOTHING_ACQUIRED, refused=True)
             events.put_nowait(begun(output))
         return output

@@ -146,7 +146,15 @@ class Dispatch:
         calls, done = self._open.response.calls, self._done
         to_run, left_out, finals = self._divided()
         deps = self.deps
-        runner = Calls(deps.toolbox, deps.hooks, self.context, self._pool, self.offered, deps.asker)
+        runner = Calls(
+            deps.toolbox,
+            deps.hooks,
+            self.context,
+            self._pool,
+            self.offered,
+            deps.asker,
+            frozenset(self.state.acquired),
+        )
         try:
             await self._show_answered()
             if waiting := await self._run_batches(to_run, runner):

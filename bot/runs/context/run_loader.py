@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.agent import handover, prompts
-from bot.agent.builtin.acquire_tools import tool_hints, tools_offered
+from bot.agent.builtin.acquire_tools import tool_hints, tools_offered, with_their_tools
+from bot.agent.events import SkillAcquired
 from bot.agent.state import LoopState
 from bot.core.answers import Answer, stored_name
 from bot.core.chain import CallerState, Item, LedgerEntry
@@ -19,7 +20,7 @@ from bot.runs.context.earlier_exchanges import DirectHistory
 from bot.runs.context.thread_news import news_of_thread
 from bot.runs.run_parts import RunPart
 from bot.runs.settings import DirectSettings
-from bot.runs.watching import bounded
+from bot.runs.watching import bounded, optional
 from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -82,7 +83,11 @@ class RunLoader:
             Answer
         )
         in_thread = is_about_thread or news.left_out > 0
-        offered = tools_offered(request, news.files, catalogue, in_thread=in_thread)
+        wished = _wished(run.parts, catalogue)
+        offered = [
+            *tools_offered(request, news.files, catalogue, in_thread=in_thread),
+            *with_their_tools(wished, catalogue),
+        ]
         notes = (
             *await _opening(run.parts, caller),
             *tool_hints(request, catalogue, (*caller.acquired, *offered)),
@@ -100,6 +105,9 @@ class RunLoader:
             caller_state=caller if brought else None,
             also=self.stores.direct.building_on(request.thread_key, earlier.threads),
         )
+        for name, by in wished.items():
+            if (skill := catalogue.skill(name)) and name not in caller.acquired:
+                await run.tell(SkillAcquired.of(skill, by))
         if request.channel.startswith("D"):  # it may go on with the exchanges of other threads
             read = await read_before(self.stores, request, run_id)
         else:
@@ -128,6 +136,15 @@ class RunLoader:
         Empty if the ledger is unreadable.
         """
         return (await _visible(self.stores, request.thread_key, request, run_id)).entries
+
+
+def _wished(parts: Sequence[RunPart], catalogue: Catalogue) -> dict[str, str]:
+    """Return the names of the skills that code acquires with the request, and by whose wish."""
+    wished = dict[str, str]()
+    for part in parts:
+        with optional(part, "acquired"):
+            wished |= part.acquired(catalogue)
+    return wished
 
 
 async def _opening(parts: Sequence[RunPart], caller: CallerState) -> tuple[Item, ...]:

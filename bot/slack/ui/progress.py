@@ -18,6 +18,7 @@ from bot.agent.events import (
     ResultDelta,
     RoomAwaited,
     RunEnded,
+    SkillAcquired,
     TextDelta,
     TextWithdrawn,
     ToolEnded,
@@ -109,6 +110,9 @@ def advance(progress: Progress, event: Event) -> Progress:
         case MessagesJoined(texts=texts):
             joined = Step("", words.also(texts), StepStatus.DONE)
             progress = replace(progress, steps=(*progress.steps, joined))
+        case SkillAcquired(title=title):
+            used = Step("", words.USES_THE_SKILL(skill=title), StepStatus.DONE)
+            progress = replace(progress, steps=(*progress.steps, used))
         case ToolStarted() | ToolProgress() | ToolRetried() | ToolEnded():
             progress = replace(progress, steps=_with_event(progress.steps, event))
         case FromSubagent(agent=agent, event=inner) if isinstance(inner, ToolEvent):

@@ -12,6 +12,7 @@ from bot.text.translation import Plural, Text
 WORKING = Text("Working on it…")
 WAITING_FOR_ROOM = Text("Waiting: other questions have reserved the rest of the budget…")
 THINKING = Text("Thinking")
+USES_THE_SKILL = Text("Uses the skill {skill}")
 TRYING_AGAIN = Text("no answer yet, trying again")
 STEP_FAILED = Text("That did not work: {why}")
 LABELLED = Text("{label}: {value}")

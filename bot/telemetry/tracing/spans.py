@@ -30,7 +30,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from typing_extensions import override
 
-from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
+from bot.agent.events import Event, FromSubagent, SkillAcquired, ToolEnded, ToolStarted
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.runs.watching import ModelCalled, ObservedRun, Observer, Submission
@@ -191,6 +191,9 @@ class _TracingListener(ObservedRun):
                 if not ok:
                     _failed(span, "tool_error")
                 span.end()
+            case SkillAcquired(name=name, digest=digest, origin=origin, by=by):
+                skill = {"name": name, "digest": digest, "origin": origin, "by": by}
+                parent.add_event("skill", {f"bot.skill.{key}": fact for key, fact in skill.items()})
             case _:
                 pass
 
