@@ -64,7 +64,7 @@ _WRONG_QUOTES = Plural(
     "These quotes are in no source that I read: {claims}.",
 )
 _OTHER_SOURCE = Text("Quoted from another source than the one named: {claims}.")
-_NOT_GIVEN = Text("No source gave this: {claims}.")
+_NOT_GIVEN = Text("Not found in any source: {claims}.")
 _NOTHING_READ = Plural(
     "Nothing was looked up for this figure: {claims}.",
     "Nothing was looked up for these figures: {claims}.",

@@ -8,8 +8,8 @@ from bot.text.translation import Text
 SHOW = Text("Show evidence")
 TITLE = Text("Evidence")
 INTRO = Text(
-    "Where each figure and quote comes from. Whether it is the right one for your question I cannot "
-    "prove this way."
+    "This shows where each figure and quote comes from, not that it is the right one for your "
+    "question."
 )
 NOT_FOUND = Text("Not found in what I read")
 NEAR_QUOTE = Text("not word for word")
@@ -26,7 +26,7 @@ UNREADABLE = {
     Unreadable.HOSTED: Text(
         "It may be in what the model service looked up or computed itself, which I cannot search."
     ),
-    Unreadable.HELPERS: Text("It may be in what a helper read, which was not kept."),
+    Unreadable.HELPERS: Text("It may be in what a sub-task read, which was not kept."),
     Unreadable.ACCOUNTS: Text(
         "It may be in what an earlier answer found in somebody's own account."
     ),
@@ -34,12 +34,12 @@ UNREADABLE = {
         "It may be in an earlier part of this thread, which was too long to search."
     ),
 }
-NOT_SEARCHED = Text("It could not be looked for.")
+NOT_SEARCHED = Text("I could not search for it.")
 WRITTEN = Text("what people wrote here")
 THE_THREAD = Text("messages of this thread")
 MESSAGE = Text("message")
 PASSAGE = Text("passage")
-HIDDEN = Text("in a place that you cannot open, or that I could not check now")
+HIDDEN = Text("in a place that I cannot show you right now")
 PAGE, ROW, COLUMN, LINE = (
     Text("page {number}"),
     Text("row {number}"),
@@ -49,11 +49,11 @@ PAGE, ROW, COLUMN, LINE = (
 MORE_PLACES = Text("and {count} more")
 PAGE_OF = Text("{page} of {pages}")
 BACK, NEXT = Text("Back"), Text("Next")
-GONE = Text("I no longer have what this answer rests on.")
-NOT_YOURS = Text("Only the person who asked can see what this answer rests on.")
-CHANNEL_EVIDENCE = Text("What answers say about where their figures and quotes come from")
+GONE = Text("I no longer have the evidence of this answer.")
+NOT_YOURS = Text("Only the person who asked can see the evidence of this answer.")
+CHANNEL_EVIDENCE = Text("Note about figures and quotes")
 MODES = {
     "off": Text("Nothing"),
-    "measure": Text("Nothing, but count what is found"),
-    "mark": Text("Where they come from, and what is surely wrong"),
+    "measure": Text("Nothing, but count them"),
+    "mark": Text("Where they come from, and clear errors"),
 }

@@ -14,11 +14,11 @@ STYLE_LABEL = Text("How I should answer you")
 STYLE_EXAMPLE = Text("For example: briefly, in Spanish, amounts in euros")
 STYLE_HINT = Text("I follow this in every answer to you. Do not put secrets here.")
 STYLE_USUAL = Text("as usual")
-PERSONAL_WHERE = Text("Where I answer what you ask about a message")
-IN_THREAD_BUT_DRAFTS = Text("In the thread; a draft of a reply only to you")
-DRAFTS_HINT = Text("A draft of a reply comes only to you, unless you choose otherwise in its form.")
-PERSONAL_MODEL = Text("Which model answers you")
-MODEL_AS_CHANNEL = Text("The channel's model")
+PERSONAL_WHERE = Text("Answers about a message")
+IN_THREAD_BUT_DRAFTS = Text("In the thread (drafts: only to you)")
+DRAFTS_HINT = Text("Drafts of replies come only to you. You can choose otherwise in the form.")
+PERSONAL_MODEL = Text("Model")
+MODEL_AS_CHANNEL = Text("As in the channel")
 HOME_ADMIN = Text("For admins")
 HOME_BUDGETS = Text("*Budgets:*")
 HOME_NO_BUDGETS = Text(
@@ -39,7 +39,7 @@ HOME_SPENT = Text("*Spent,* highest first:")
 HOME_MORE_SPENT = Text("and others; `bot usage` lists them all.")
 HOME_NOTHING_SPENT = Text("*Spent:* nothing yet this month.")
 HOME_TOOLS = Text("*Tools:* {count} in these groups: {groups}.")
-HOME_PAUSED = Text("I was paused by {name} ({when}). I answer nothing until an admin resumes me.")
+HOME_PAUSED = Text("{name} paused me ({when}). Questions wait until an admin resumes me.")
 HOME_REFUSED = Text("An admin can let you in, everywhere or in one channel.")
 HOME_SERVERS = Text("*MCP servers:*")
 TOOLS = Plural("{count} tool", "{count} tools")
@@ -49,30 +49,29 @@ SERVER_ERRORS = Text("does not answer"), Text("cannot be reached")
 SERVER_CHANGED = Text(
     "changed, so off until the operator runs `bot mcp --accept {server}`: {names}"
 )
-PAUSE, RESUME = Text("Pause me"), Text("Resume me")
-PAUSE_TITLE = Text("Pause me for everybody?")
-PAUSE_SURE = Text("Everybody who asks is told that I am paused, until an admin resumes me.")
+PAUSE, RESUME = Text("Pause the bot"), Text("Resume the bot")
+PAUSE_TITLE = Text("Pause for everybody?")
+PAUSE_SURE = Text("New questions wait. I answer them when an admin resumes me.")
 CHANNEL_SETTINGS = Text(
-    "*Channel settings:* what I should know, who may ask, which tools I have and what I may spend "
-    "in one channel."
+    "*Channel settings:* instructions, people, tools and limits of one channel."
 )
-CHANNELS_CHANGED = Text("Changed here so far: {channels}")
+CHANNELS_CHANGED = Text("Channels with their own settings: {channels}")
 AND_MORE = Text(" and {count} more")
 PICK_CHANNEL = Text("Choose a channel")
 SAVE, RESET = Text("Save"), Text("Reset")
-CHANNEL_INSTRUCTIONS = Text("What I should know about this channel")
-CHANNEL_TOOLS = Text("The only tools I may use here")
+CHANNEL_INSTRUCTIONS = Text("Instructions for this channel")
+CHANNEL_TOOLS = Text("Allowed tools")
 TOOLS_HINT = Text(
     "Names of tools or groups, separated by commas; * matches any letters. Empty: all tools."
 )
-CHANNEL_PEOPLE = Text("The only people who may ask here")
-CHANNEL_FOLLOW = Text("Replies in my threads that do not mention me")
+CHANNEL_PEOPLE = Text("Allowed people")
+CHANNEL_FOLLOW = Text("Replies without a mention")
 FOLLOW = {
     "alone": Text("Answer without a mention while only one person is talking to me"),
     "always": Text("Always answer"),
     "never": Text("Answer only when I am mentioned"),
 }
-CHANNEL_DURING_RUN = Text("Further messages while I work on a question")
+CHANNEL_DURING_RUN = Text("Messages sent while I work")
 DURING_RUN = {
     "steer": Text("Include them in the same answer"),
     "queue": Text("Answer them separately, afterwards"),
@@ -82,17 +81,17 @@ AS_ELSEWHERE = Text("As in other channels")
 CONFIRM = {
     "never": Text("Nothing"),
     "sensitive": Text("Sensitive actions, such as posting in another channel"),
-    "always": Text("Everything that makes changes"),
+    "always": Text("Every change"),
 }
-CHANNEL_MODEL = Text("Which model answers here")
+CHANNEL_MODEL = Text("Model")
 CHANNEL_MODEL_HINT = Text("A person's own choice overrides this.")
 MODEL_AS_EVERYWHERE = Text("As in other channels: {model}")
-CHANNEL_OTHERS = Text("Others who may ask here")
+CHANNEL_OTHERS = Text("Also allowed")
 OTHERS = {"allow_guests": Text("Guests"), "allow_external": Text("People from other organisations")}
 CHANNEL_TURNS = Text("Maximum steps per question")
 CHANNEL_COST = Text("Maximum dollars per question")
-CHANNEL_DAY = Text("Maximum dollars per day for all questions here")
-CHANNEL_MONTH = Text("Maximum dollars per month for all questions here")
+CHANNEL_DAY = Text("Maximum dollars per day in this channel")
+CHANNEL_MONTH = Text("Maximum dollars per month in this channel")
 CHANNEL_UNSEEN = Text("Channel settings")
 CHANNEL_RESET = Text("Reset to bot.toml")
 CHANNEL_RESET_SURE = Text("All changes made here are removed.")
@@ -106,10 +105,10 @@ NO_PRICE = Text(
     "price in bot.toml."
 )
 NO_SUCH_TOOL = Text("There is no tool or group of tools called {names}.")
-ONLY_PEOPLE = Text("Only people can ask: please leave bots out.")
-HOME_USAGE = Text("What your questions have cost")
+ONLY_PEOPLE = Text("Only people can ask. Please leave bots out.")
+HOME_USAGE = Text("Your usage")
 HOME_USAGE_NOTE = Text(
-    "Cached tokens are not counted here; the line under an answer counts all tokens."
+    "Cached tokens are not counted here. *Details* under an answer counts all tokens."
 )
 USED_BY = {
     "workspace_day": Text("today"),

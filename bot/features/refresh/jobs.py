@@ -31,12 +31,10 @@ log = logging.getLogger(__name__)
 REFRESH = "refresh"
 """The kind of job."""
 
-NOT_STORED = Text("I no longer have what this answer was made of. Ask again instead.")
+NOT_STORED = Text("I no longer have the data of that answer. Ask the question again.")
 NOT_ALLOWED = Text("You may not ask here any more.")
-PRIVATE = Text("A private answer cannot be refreshed. Ask again instead.")
-NOTHING = Text(
-    "No figure of this answer comes from something that I can read again. Ask again instead."
-)
+PRIVATE = Text("A private answer cannot be refreshed. Ask the question again.")
+NOTHING = Text("I cannot read any figure of this answer again. Ask the question again.")
 FAILED = Text("Something went wrong on my side. Please try again.")
 _MAX_DEATHS = 2
 _DATE = re.compile(r"\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b")

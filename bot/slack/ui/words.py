@@ -31,7 +31,8 @@ STATUS_WRITING = Text("is writing the answer…")
 STATUS_PAUSED = Text("is paused by {name} and answers this afterwards…")
 STATUS_WAITING = Text("cannot save anything right now and will continue as soon as it can…")
 WAITING = Text(
-    ":hourglass: I cannot save my work right now, so I am waiting. I will continue as soon as I can."
+    ":hourglass: I cannot save my work right now, so I am waiting. I will continue as soon as I "
+    "can."
 )
 LOADING = (Text("Reading the question…"), Text("Looking things up…"), Text("Checking the sources…"))
 STOP = Text("Stop this answer")
@@ -326,10 +327,11 @@ IN_DIRECT = Text("in direct messages")
 IN_PLACE = Text("in {channel}")
 THREAD_GONE = Text("The thread where it was to come is gone.")
 IS_IT_FOR_ME = Text(
-    "Is that for me? Several people write in this thread, so I was not sure. A mention always reaches me."
+    "Is that for me? Several people write in this thread, so I was not sure. A mention always "
+    "reaches me."
 )
 FOR_YOU = Text("Yes, answer it")
-PAUSED = Text("I am paused and answer nothing until an admin runs `/ask admin resume`.")
+PAUSED = Text("I am paused. Questions wait until an admin runs `/ask admin resume`.")
 PAUSED_BY_OPERATOR = Text(
     "I work for other workspaces too, so only the bot's operator can pause and resume me."
 )

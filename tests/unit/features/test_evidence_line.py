@@ -137,7 +137,7 @@ def outcome(findings: Findings | None = None, *, shown: bool = True, **more: Any
         (
             found(missing("https://made.example", kind=Claim.ADDRESS, warned=True),
                   missing("INV-2291", kind=Claim.ID, warned=True)),
-            ["No source gave this: https://made.example; INV-2291."],
+            ["Not found in any source: https://made.example; INV-2291."],
         ),
         (
             found(missing("2.1 million", warned=True, reason=Reason.NOTHING_READ)),

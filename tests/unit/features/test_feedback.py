@@ -66,7 +66,7 @@ async def commented(
     await bot.ws.click(user, channel, message["ts"], FEEDBACK, value=f"bad:{run}")
     [modal] = await bot.ws.until(lambda: bot.ws.views(user))
     is_private = channel.startswith("D")  # before it is sent, the form says what operators read
-    told = "are not shown your question" if is_private else "read your comment and the question"
+    told = "only if you tick the box" if is_private else "read your comment and the question"
     assert told in str(modal["blocks"]) or user == CHLOE  # who reads German
     assert ("checkboxes" in str(modal["blocks"])) is is_private
     values: dict[str, Any] = {"question": {"question": comment}}

@@ -226,4 +226,4 @@ def test_a_sentence_is_shown_once_with_all_that_changed_in_it() -> None:
         )
     )
     assert part.text == "4 of 4 changed: North sold 10 → 11, South 20 → 22.; West 5 → 6"
-    assert "2 figures that were worked out or read in a text" in str(part.blocks)
+    assert "Not checked: 2 figures that were calculated" in str(part.blocks)

@@ -209,7 +209,7 @@ async def test_what_changed_is_told_in_its_sentences(stores: Stores, folder: Pat
         ref, _ = at.bot.conversation.files["F1"]
         at.bot.conversation.files["F1"] = (ref, TARGETS.replace(b"200000", b"900000"))
         replaced = {(each.before, each.now, each.why) for each in (await at.refresh()).figures}
-        builds_on = "what it builds on could not be read again"
+        builds_on = "its source data could not be read again"
         assert replaced >= {
             ("220,919.5", "1", ""),
             ("180K", "", "its row is no longer there"),
@@ -283,7 +283,7 @@ async def test_a_calculation_is_repeated_from_what_it_refers_to(
         ]
         write(at.shop, {"South": 1.0})
         gone = (await at.refresh()).figures[0]
-        assert gone.why == "what it builds on could not be read again"
+        assert gone.why == "its source data could not be read again"
 
 
 async def test_answers_of_earlier_releases_keep_what_they_have(

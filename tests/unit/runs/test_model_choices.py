@@ -201,7 +201,7 @@ async def test_people_and_admins_choose_in_the_home_tab(redis_url: str) -> None:
         await answers_with(bot, BEN, GENERAL, "gpt-5.4")
         await answers_with(bot, ADA, GENERAL, "gpt-5.4-nano")
         await personal(bot, "general")
-        await bot.ws.until(lambda: "The channel's model" in str(bot.ws.home(BEN)))
+        await bot.ws.until(lambda: "As in the channel" in str(bot.ws.home(BEN)))
         await answers_with(bot, BEN, GENERAL, "gpt-5.4-nano")
         direct = bot.ws.state.direct(BEN)
         assert direct is not None

@@ -67,7 +67,7 @@ async def test_who_may_not_ask_is_told_so_instead_of_how_to(redis_url: str) -> N
             shown = str(await home(bot, GUS, "Hello, I am"))
             assert ("How to ask" in shown) is told
             assert ("questions from guests" in shown) is not told
-            assert ("What your questions have cost" in shown) is told  # they have none
+            assert ("Your usage" in shown) is told  # they have none
 
 
 async def test_only_admins_see_the_board_of_admins(redis_url: str) -> None:
@@ -87,8 +87,8 @@ async def test_an_admin_pauses_the_bot_and_lets_it_go_on(redis_url: str) -> None
         view = await home(bot, ADA, RESUME)
         thread = await bot.ask(BEN, GENERAL, "hello?")
         await bot.ws.until(lambda: "paused by Ada" in bot.ws.status(GENERAL, thread).text)
-        told = str(await home(bot, BEN, "I was paused by Ada"))  # before they ask in vain
-        assert "I answer nothing until an admin resumes me." in told
+        told = str(await home(bot, BEN, "Ada Lovelace paused me"))  # before they ask in vain
+        assert "Questions wait until an admin resumes me." in told
         await bot.ws.click_in_view(ADA, view["id"], RESUME)
         await home(bot, ADA, PAUSE)
         [message] = await bot.answered(GENERAL, thread)
@@ -200,11 +200,11 @@ async def test_changes_of_a_channel_are_taken_back(redis_url: str) -> None:
     async with deployed(answers(0), redis_url) as bot:
         view = await form(bot)
         await bot.ws.submit(ADA, view["id"], filled())
-        await bot.ws.until(lambda: f"so far: <#{GENERAL}>" in str(bot.ws.home(ADA)))
+        await bot.ws.until(lambda: f"own settings: <#{GENERAL}>" in str(bot.ws.home(ADA)))
         view = await form(bot)
         await bot.ws.click_in_view(ADA, view["id"], RESET)
         await bot.ws.until(lambda: "Latin" not in str(bot.ws.views(ADA)))
-        await bot.ws.until(lambda: f"so far: <#{GENERAL}>" not in str(bot.ws.home(ADA)))
+        await bot.ws.until(lambda: f"own settings: <#{GENERAL}>" not in str(bot.ws.home(ADA)))
         async with open_stores(redis_url) as stores:
             log = [each.entry async for each in stores.audit.read(bot.ws.team_id)]
     assert [(each.who, each.channel, each.what) for each in log if each] == [
