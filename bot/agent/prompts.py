@@ -48,16 +48,20 @@ def instructions(
     missing: Sequence[str] = (),
     of_features: Sequence[str] = (),
     asker: str = "",
+    style: str = "",
 ) -> str:
     """Return the instructions of every call.
 
-    `channel` are an admin's instructions for the channel, `missing` the tool servers without answer.
+    `channel` are an admin's instructions for the channel, and `style` how answers there should be
+    written; `missing` are the tool servers without answer.
     Those `of_features` come first, as they are the same in all channels. `asker` is the asker's
     `answer_style`: others who go on in the thread never have it in their conversation.
     """
     text = "\n".join((INSTRUCTIONS, *of_features))
     if channel:
         text += f"\nIn this channel\n{channel}\n"
+    if style:
+        text += f"\nHow answers here are written\n{style}\n"
     if missing:
         text += (
             f"\nNot available now\nThe tools of {', '.join(missing)}, which has not answered yet. "

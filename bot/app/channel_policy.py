@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bot.runs.policy.channels import Channels
+from bot.runs.policy.channels import Channels, Profiles
 from bot.settings import ChannelTable, Settings
 from bot.store import Stores
 
 
 def channel_policy(settings: Settings, stores: Stores) -> Channels:
     """Return the settings of every channel."""
-    return Channels(settings.channels, stores.channels, ChannelTable)
+    profiles = Profiles(settings.profiles, settings.direct.profile, stores.profiles)
+    return Channels(settings.channels, stores.channels, ChannelTable, profiles)

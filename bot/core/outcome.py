@@ -62,14 +62,16 @@ class Totals(BaseModel):
     Tokens are as billed by the model service. `cost` is in US dollars, None when the price of the
     model is unknown. `turns` includes turns that do not count against the limit. `tools` counts the
     successful calls of each tool; `tool_calls` also includes those that failed. `effort` is the
-    reasoning effort that somebody chose, if any. `seconds` is the time from the arrival of the request
-    to its end, without the time spent waiting for approvals.
+    reasoning effort that somebody chose, if any, and `profile` the title of the profile that answered.
+    `seconds` is the time from the arrival of the request to its end, without the time spent waiting
+    for approvals.
     """
 
     model_config = ConfigDict(frozen=True)
 
     model: str = ""
     effort: str = ""
+    profile: str = ""
     turns: int = 0
     tool_calls: int = 0
     tools: dict[str, int] = {}

@@ -163,7 +163,10 @@ class McpServer(BaseModel):
 
     def may_have(self, server: str, allowed: str) -> bool:
         """Return whether `allowed` names all tools of this server, called `server`, or may name some."""
-        return fnmatchcase(server, allowed) or allowed.startswith(f"{server}__")
+        return all(
+            fnmatchcase(server, part) or part.startswith(f"{server}__")
+            for part in allowed.split("&")
+        )
 
 
 def label_of(server: str) -> str:

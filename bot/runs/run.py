@@ -329,6 +329,7 @@ class Run:
                 (*deps.server_tools.missing(allowed), *missing),
                 [part.instructions for part in self.parts if part.instructions],
                 prompts.answer_style(request.author, wishes.style),
+                self.channel.style,
             ),
             hooks=deps.hooks_for(self),
             traits=deps.traits,

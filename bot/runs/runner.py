@@ -374,8 +374,9 @@ class Runner:
         made = self.deps.toolbox.made_changes(step.tool for step in (*state.done, *state.unknown))
         seconds = max(0.0, outcome.totals.seconds - approvals.waited)
         effort = run.models.effort_of(model) or ""
+        totals = {"seconds": seconds, "effort": effort, "profile": run.channel.title}
         facts = {
-            "totals": outcome.totals.model_copy(update={"seconds": seconds, "effort": effort}),
+            "totals": outcome.totals.model_copy(update=totals),
             "stopped_by": run.stopped_by[0] if is_stopped and run.stopped_by else "",
             "called_off": tuple(a.title for a in undecided if not a.is_question),
             "changed": approvals.decided_changes or made,

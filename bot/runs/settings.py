@@ -8,12 +8,17 @@ from bot.core.request import Request
 
 
 class DirectSettings(BaseModel):
-    """What a direct message knows of the ones before: `[direct]` in bot.toml; 0 switches it off."""
+    """How direct messages are answered: `[direct]` in bot.toml.
+
+    The first two bound what one knows of those before; 0 switches it off. `profile` is the name of
+    the profile that answers, "" for none; unset for that of channels.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     remember_minutes: NonNegativeInt = 240
     remember_tokens: NonNegativeInt = 4_000
+    profile: str | None = None
 
     def remembers(self, request: Request) -> bool:
         """Return whether the exchange of `request` may be handed on to the next direct message."""

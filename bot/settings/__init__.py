@@ -46,7 +46,7 @@ from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
-from bot.runs.policy.channels import ChannelSettings
+from bot.runs.policy.channels import ChannelSettings, Profile
 from bot.runs.queue.engine import EngineOptions
 from bot.runs.settings import DirectSettings
 from bot.services.sql_databases import DatabaseConfig
@@ -152,6 +152,7 @@ class Tables(BaseModel):
     budgets: Budgets = Budgets()
     access: Policy = Policy()
     channels: dict[str, ChannelTable] = {}
+    profiles: dict[str, Profile] = {}
     direct: DirectSettings = DirectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     programs: ProgramSettings = ProgramSettings()
@@ -356,8 +357,12 @@ def load_settings(**overrides: Any) -> Settings:
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
     if wrong := "; ".join(
-        wrong_names(settings.channels, settings.access, settings.mcp_servers)
-    ) or "; ".join(wrong_choices(settings.model.choices, settings.model.deeper, settings.channels)):
+        wrong_names(settings.channels, settings.profiles, settings.access, settings.mcp_servers)
+    ) or "; ".join(
+        wrong_choices(
+            settings.model.choices, settings.model.deeper, settings.channels, settings.profiles
+        )
+    ):
         raise ConfigurationError(f"Wrong setting: {wrong}.")
     if settings.access.approval_hours >= settings.retention.thread_days * 24:
         raise ConfigurationError(

@@ -26,11 +26,13 @@ def check_prices(settings: Settings) -> None:
 
 
 def check_tools(settings: Settings, is_tool: Callable[[str], bool]) -> None:
-    """Raise ConfigurationError when a channel allows tools that do not exist."""
-    for key, each in settings.channels.items():
-        if unknown := [name for name in each.tools or () if not is_tool(name)]:
+    """Raise ConfigurationError when a channel or profile allows tools that do not exist."""
+    allowed = {f"channels.{key}": channel.tools for key, channel in settings.channels.items()}
+    allowed |= {f"profiles.{name}": profile.tools for name, profile in settings.profiles.items()}
+    for key, tools in allowed.items():
+        if unknown := [name for name in tools or () if not is_tool(name)]:
             raise ConfigurationError(
-                f"channels.{key}.tools: there is no tool or group of tools {', '.join(unknown)}. "
+                f"{key}.tools: there is no tool or group of tools {', '.join(unknown)}. "
                 "`bot tools` and `bot mcp` list what there is."
             )
 

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 from bot.mcp import McpServer
 from bot.model import ModelChoice
 from bot.runs.policy.access import Policy
-from bot.runs.policy.channels import DEFAULT, ChannelSettings
+from bot.runs.policy.channels import DEFAULT, PROFILE_NAME, ChannelSettings, Profile
 
 _LIST = 'must be a list, such as ["…", "…"]'
 _TABLE = "must be a table, such as { … = … }"
@@ -37,6 +37,7 @@ _PERSON = re.compile(r"[UW][A-Z0-9]{2,20}")
 _CHANNEL = re.compile(r"[CDG][A-Z0-9]{2,20}")
 _HOST = re.compile(r"[\w.*-]+")
 _FIND_CHANNEL = "give its id, such as C0123ABCD: it stands at the end of the channel's About tab"
+_PROFILE_NAMES = "a name has up to 30 lower-case letters, digits, - and _, such as support"
 _FIND_PERSON = "give their id, such as U0123ABCD: Copy member ID, in the menu of their profile"
 
 
@@ -59,7 +60,10 @@ def unreadable(error: Exception) -> str:
 
 
 def wrong_names(
-    channels: Mapping[str, ChannelSettings], access: Policy, servers: Mapping[str, McpServer]
+    channels: Mapping[str, ChannelSettings],
+    profiles: Iterable[str],
+    access: Policy,
+    servers: Mapping[str, McpServer],
 ) -> Iterator[str]:
     """Yield a line for each name instead of a Slack id, and address instead of a host: none matches."""
     if wrong := [each for each in access.open_hosts if not _HOST.fullmatch(each)]:
@@ -67,6 +71,9 @@ def wrong_names(
     for key in channels:
         if key != DEFAULT and not _CHANNEL.fullmatch(key):
             yield f"channels.{key}: {_FIND_CHANNEL}"
+    for name in profiles:
+        if not PROFILE_NAME.fullmatch(name):
+            yield f"profiles.{name}: {_PROFILE_NAMES}"
     people = {f"channels.{key}.people": each.people or () for key, each in channels.items()}
     people |= {f"mcpServers.{name}.people": each.people or () for name, each in servers.items()}
     people |= {"access.approvers": access.approvers, "access.admins": access.admins}
@@ -76,7 +83,10 @@ def wrong_names(
 
 
 def wrong_choices(
-    choices: Iterable[ModelChoice], deeper: str, channels: Mapping[str, ChannelSettings]
+    choices: Iterable[ModelChoice],
+    deeper: str,
+    channels: Mapping[str, ChannelSettings],
+    profiles: Mapping[str, Profile],
 ) -> Iterator[str]:
     """Yield a line for each key that names no choice of `[model] choices`."""
     names = [each.name for each in choices]
@@ -86,6 +96,7 @@ def wrong_choices(
     chosen = {"model.deeper": deeper} | {
         f"channels.{k}.model": c.model for k, c in channels.items()
     }
+    chosen |= {f"profiles.{name}.model": profile.model for name, profile in profiles.items()}
     for key, name in chosen.items():
         if name and name not in names:
             yield f"{key}: there is no choice {name}; {known}"

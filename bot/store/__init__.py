@@ -104,6 +104,7 @@ class Stores:
     direct: DirectMessages
     threads: Threads
     channels: ListedDecisions
+    profiles: Decisions
     preferences: Decisions
     schedules: ScheduleStore
     mcp: Decisions
@@ -206,6 +207,7 @@ async def open_stores(
             preferences=Decisions(redis, keep, "preferences"),
             schedules=ScheduleStore(redis, keep),
             channels=ListedDecisions(redis, keep, "channel-edits", fresh=1.0),
+            profiles=Decisions(redis, keep, "profiles", fresh=1.0),
             mcp=Decisions(redis, keep, "mcp-pins"),
             signals=Signals(redis, keep),
             stale_statuses=StaleStatuses(redis),

@@ -68,8 +68,11 @@ OWN = (
     *_all("set", "begun earlier-threads installed participants responses threads to-delete"),
     *_all("zset", "recent-runs schedules-due stale-statuses undelivered"),
     *_all("string", "attempts audit-person audit-refusals caller-state cancelled claim format"),
-    *_all("string", "install install-org lease mcp-pins parked paused preferences raise refused"),
-    *_all("string", "request restored run-of schedule-claim sharing standing submitted written"),
+    *_all("string", "install install-org lease mcp-pins parked paused preferences profiles raise"),
+    *_all(
+        "string",
+        "refused request restored run-of schedule-claim sharing standing submitted written",
+    ),
     Family("channel-edits", index=(1, "set")),
     Family("ledger", "list", grows=True),
     Family("artifact", grows=True),

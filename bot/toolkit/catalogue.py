@@ -108,13 +108,17 @@ class Catalogue:
 
     def only(self, allowed: Iterable[str] | None) -> Catalogue:
         """Return the tools and skills whose name or group matches a pattern of `allowed`, in which `*`
-        matches any letters, and the tools that these skills bring; None allows all."""
+        matches any letters and `a&b` what matches both, and the tools that these skills bring; None
+        allows all."""
         if allowed is None:
             return self
-        patterns = tuple(allowed)
+        patterns = [pattern.split("&") for pattern in allowed]
 
         def fits(name: str, group: str) -> bool:
-            return any(fnmatchcase(name, p) or fnmatchcase(group, p) for p in patterns)
+            return any(
+                all(fnmatchcase(name, part) or fnmatchcase(group, part) for part in parts)
+                for parts in patterns
+            )
 
         skills = tuple(skill for skill in self.skills if fits(skill.name, GROUP))
         brought = _brought(skills)

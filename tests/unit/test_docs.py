@@ -134,6 +134,7 @@ def table_class(name: str) -> Any:
 HEADINGS = {
     "channels": "[channels.ID]",
     "databases": "[databases.NAME]",
+    "profiles": "[profiles.NAME]",
     "mcp_servers": "[mcpServers.NAME]",
     "hooks": "[[hooks.before_tool]] and [[hooks.after_tool]]",
 }

@@ -1,21 +1,27 @@
 """Settings of single channels: how the bot behaves there, who may ask, and with which tools.
 
 Operators set them under `[channels.<id>]` in bot.toml. Changes that an admin makes in Slack are
-stored separately and override those settings, field by field.
+stored separately and override those settings, field by field. A profile holds some of these
+settings under a name, for any number of channels: what is set for a channel is its profile, and
+what differs from that.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap
 from bot.core.errors import CorruptValue
+from bot.runs.policy.preferences import MAX_STYLE
+from bot.text.invisible_text import without_invisible
 
 log = logging.getLogger(__name__)
 
@@ -34,30 +40,78 @@ Confirm = Literal["never", "sensitive", "always"]
 """Which calls wait for an approval: none, calls of sensitive tools, or also every change."""
 
 
-class ChannelSettings(BaseModel):
-    """The settings of one channel; a field that is not set has the general value.
+MAX_TITLE = 60
 
-    `instructions` are added to the model's instructions. `tools` are the names or groups of the
-    only tools available there (`*` matches any letters). `people` are ids of the only users who may
-    ask. `limits` replaces single fields of `[limits]`; `budgets` limits the spending there per day
-    and per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `model` is the
-    name of a model choice, "" for the configured model. `extra` holds values for your own tools,
-    such as a project or a region; they read it from `current_request().extra`. The class of all
-    settings, `bot.settings.ChannelTable`, has those of rooms, too.
+PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,29}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(without_invisible(text).split())
+
+
+class ProfileFields(BaseModel):
+    """What a profile may say, and a channel for itself: how the bot answers, and with what.
+
+    Only what permits nothing is here. Who may ask, what needs approval, what may be spent, and the
+    values of own tools, which may name a customer's data, are settings of a channel alone.
+
+    `title` is what people read of who answered. `instructions` are added to the model's
+    instructions, `style` says how answers should be written. `tools` are the names or groups of the
+    only tools available (`*` matches any letters). `model` is the name of a model choice, "" for the
+    configured model.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    version: int = 1
+    title: Annotated[str, AfterValidator(_one_line)] = Field(default="", max_length=MAX_TITLE)
     instructions: str = Field(default="", max_length=3_000)
+    style: str = Field(default="", max_length=MAX_STYLE)
     tools: tuple[str, ...] | None = None
+    model: str = ""
+
+
+class Profile(ProfileFields):
+    """A profile: `[profiles.<name>]` in bot.toml, or made by an admin in the Home tab."""
+
+    def titled(self, name: str) -> str:
+        """Return what people read of the profile called `name`."""
+        return self.title or name
+
+
+class TeamProfiles(BaseModel):
+    """What the admins of a workspace have set of profiles.
+
+    `profiles` are those that they made. `channels` and `direct` are the names of the profiles for
+    channels without one and for direct messages: "" for none, None for what bot.toml says.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    profiles: Mapping[str, Profile] = {}
+    channels: str | None = None
+    direct: str | None = None
+
+
+class ChannelSettings(ProfileFields):
+    """The settings of one channel; a field that is not set has the general value.
+
+    `profile` is the name of the channel's profile, "" for none. `people` are ids of the only users
+    who may ask. `limits` replaces single fields of `[limits]`; `budgets` limits the spending there
+    per day and per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `extra`
+    holds values for your own tools, such as a project or a region; they read it from
+    `current_request().extra`. The class of all settings, `bot.settings.ChannelTable`, has those of
+    rooms, too.
+    """
+
+    version: int = 1
+    profile: str = ""
     people: tuple[str, ...] | None = None
     allow_guests: bool | None = None
     allow_external: bool | None = None
     follow: Follow = "alone"
     during_run: DuringRun = "steer"
     confirm: Confirm | None = None
-    model: str = ""
     limits: Mapping[str, float | None] = {}
     budgets: Mapping[Literal["day", "month"], Cap] = {}
     extra: Mapping[str, str | int | float | bool] = {}
@@ -97,6 +151,95 @@ class ChannelSettings(BaseModel):
             update={name: getattr(edits, name) for name in edits.model_fields_set}
         )
 
+    def with_profile(self, name: str, profile: Profile) -> ChannelSettings:
+        """Return these settings with the fields that `profile`, called `name`, sets replaced.
+
+        Of the tools that are available already it only selects some.
+        """
+        names = ProfileFields.model_fields.keys() & profile.model_fields_set
+        update = {field: getattr(profile, field) for field in names}
+        update["title"] = profile.titled(name)
+        if "tools" in names:
+            update["tools"] = _tools_of_both(self.tools, profile.tools)
+        return self.model_copy(update=update)
+
+    @property
+    def own_profile(self) -> str | None:
+        """The name of the profile that is set here; None if nothing is said of one."""
+        return self.profile if "profile" in self.model_fields_set else None
+
+
+def _tools_of_both(
+    first: tuple[str, ...] | None, second: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    """Return patterns for the tools that match one of `first` and one of `second`."""
+    if first is None or second is None:
+        return first if second is None else second
+    return tuple(f"{one}&{other}" for one in first for other in second)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLayers:
+    """What the settings of a channel are made of.
+
+    `general` applies to all channels, then the channel's profile, then `configured`, which bot.toml
+    says of the channel, then the `edits` of admins. `usual` are the names of profiles for channels
+    that name none, the first counts: "" for no profile, None where nothing is said.
+    """
+
+    general: ChannelSettings
+    configured: ChannelSettings | None
+    edits: ChannelSettings | None
+    profiles: Mapping[str, Profile]
+    usual: tuple[str | None, ...]
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that applies, "" for none. One that is gone counts as unsaid."""
+        return self._first(*self._own, *self.usual)
+
+    @property
+    def profile_without_edits(self) -> str:
+        """The name of the profile that applies without the edits of admins."""
+        return self._first(*self._own[1:], *self.usual)
+
+    @property
+    def missing_profile(self) -> str:
+        """The name of a profile that the channel should have and that is gone; "" if it has it."""
+        chosen = next((name for name in (*self._own, *self.usual) if name is not None), "")
+        return "" if chosen in self.profiles else chosen
+
+    @property
+    def settings(self) -> ChannelSettings:
+        """The settings of the channel."""
+        return self.with_profile(self.profile)
+
+    def with_profile(self, name: str) -> ChannelSettings:
+        """Return what the settings would be with the profile `name`; `profile` is the one that
+        applies now."""
+        settings = self._without_edits(name)
+        settings = settings.changed_by(self.edits) if self.edits else settings
+        return settings.model_copy(update={"profile": self.profile})
+
+    def without_edits(self, name: str) -> ChannelSettings:
+        """Return what the settings would be with the profile `name` and without edits."""
+        update = {"profile": self.profile_without_edits}
+        return self._without_edits(name).model_copy(update=update)
+
+    def _without_edits(self, name: str) -> ChannelSettings:
+        profile = self.profiles.get(name)
+        settings = self.general.with_profile(name, profile) if profile else self.general
+        return settings.changed_by(self.configured) if self.configured else settings
+
+    @property
+    def _own(self) -> tuple[str | None, str | None]:
+        edits, configured = self.edits, self.configured
+        return edits.own_profile if edits else None, configured.own_profile if configured else None
+
+    def _first(self, *names: str | None) -> str:
+        known = (name for name in names if name in self.profiles or name == "")
+        return next(known, "") or ""
+
 
 class ChannelEdits(Protocol):
     """The store of settings that admins changed in Slack, by "team:channel"."""
@@ -114,6 +257,36 @@ class ChannelEdits(Protocol):
         """Return the names of all changes in a workspace; some may have expired."""
 
 
+class TeamProfileStore(Protocol):
+    """The store of what admins set of profiles, by team."""
+
+    async def load(self, name: str, kind: type[TeamProfiles]) -> TeamProfiles | None:
+        """Return what the admins of a workspace have set, if they have set anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """All profiles: those of bot.toml, `configured`, and those that admins made in a workspace.
+
+    `direct` is the name of the profile for direct messages: "" for none, None for that of channels.
+    """
+
+    configured: Mapping[str, Profile]
+    direct: str | None
+    store: TeamProfileStore
+
+    async def of(self, team: str) -> TeamProfiles:
+        """Return those of a workspace and of bot.toml, which count before namesakes."""
+        try:
+            own = await self.store.load(team, TeamProfiles) or TeamProfiles()
+        except CorruptValue:
+            log.exception("the profiles that admins made are lost", extra={"team": team})
+            own = TeamProfiles()
+        direct = self.direct if own.direct is None else own.direct
+        update = {"profiles": {**own.profiles, **self.configured}, "direct": direct}
+        return own.model_copy(update=update)
+
+
 @dataclass(frozen=True, slots=True)
 class Channels:
     """The settings of every channel; those of `default` apply where a channel sets nothing.
@@ -125,20 +298,31 @@ class Channels:
     configured: Mapping[str, ChannelSettings]
     edits: ChannelEdits
     kind: type[ChannelSettings] = ChannelSettings
+    profiles: Profiles | None = None
 
     async def of(self, team: str, channel: str) -> ChannelSettings:
         """Return the settings of `channel` in the workspace `team`. Raises StoreUnavailable."""
-        settings = self._configured(channel)
-        try:
-            edits = await self.edits.load(f"{team}:{channel}", self.kind)
-        except CorruptValue:
-            log.exception("the settings that admins changed are lost", extra={"channel": channel})
-            return settings
-        return settings.changed_by(edits) if edits else settings
+        return (await self.layers(team, channel)).settings
+
+    async def layers(self, team: str, channel: str) -> ChannelLayers:
+        """Return what the settings of `channel` are made of. Raises StoreUnavailable."""
+        known = self.profiles.of(team) if self.profiles else _no_profiles()
+        profiles, edits = await asyncio.gather(known, self._edits(team, channel))
+        general = self.configured.get(DEFAULT, self.kind())
+        direct = [profiles.direct] if channel.startswith("D") else []
+        return ChannelLayers(
+            general=general,
+            configured=self.configured.get(channel),
+            edits=edits,
+            profiles=profiles.profiles,
+            usual=(*direct, profiles.channels, general.own_profile),
+        )
 
     async def change(self, team: str, channel: str, wanted: ChannelSettings) -> None:
-        """Change the settings of `channel` to `wanted`, storing only what differs from bot.toml."""
-        edits = self._configured(channel).edits_of(wanted)
+        """Change the settings of `channel` to `wanted`, storing only what differs from bot.toml and
+        from the profile."""
+        layers = await self.layers(team, channel)
+        edits = layers.without_edits(wanted.profile).edits_of(wanted)
         if not edits.model_fields_set:
             await self.reset(team, channel)
             return
@@ -157,7 +341,13 @@ class Channels:
         """Reset `channel` to bot.toml."""
         await self.edits.forget(f"{team}:{channel}")
 
-    def _configured(self, channel: str) -> ChannelSettings:
-        default = self.configured.get(DEFAULT, self.kind())
-        own = self.configured.get(channel)
-        return default.changed_by(own) if own else default
+    async def _edits(self, team: str, channel: str) -> ChannelSettings | None:
+        try:
+            return await self.edits.load(f"{team}:{channel}", self.kind)
+        except CorruptValue:
+            log.exception("the settings that admins changed are lost", extra={"channel": channel})
+            return None
+
+
+async def _no_profiles() -> TeamProfiles:
+    return TeamProfiles()

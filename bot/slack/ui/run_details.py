@@ -60,6 +60,7 @@ def details_modal(details: RunDetails) -> Block:
         output=_number(totals.output_tokens),
     )
     facts = {
+        words.DETAIL_PROFILE(): totals.profile,
         words.DETAIL_MODEL(): totals.model,
         words.DETAIL_EFFORT(): totals.effort,
         words.DETAIL_TIME(): _duration(totals.seconds),

@@ -41,6 +41,7 @@ RETRY = Text("Retry")
 REGENERATE = Text("Regenerate")
 GO_DEEPER = Text("Go deeper")
 DETAILS = Text("Details")
+DETAIL_PROFILE = Text("Profile")
 DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = Text("Model"), Text("Time"), Text("Cost")
 DETAIL_EFFORT, DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = (
     Text("Effort"),

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from bot.app.tool_loading import catalogue
 from bot.core.outcome import StopReason
 from bot.dev.model import Script, call, finish
-from bot.runs.policy.channels import Channels
+from bot.runs.policy.channels import (
+    ChannelLayers,
+    Channels,
+    ChannelSettings,
+    Profile,
+    ProfileFields,
+)
 from bot.settings import ChannelTable
 from bot.store import Stores
 from bot.toolkit import current_request, tool
@@ -64,6 +75,74 @@ async def test_damaged_changes_are_set_aside(stores: Stores) -> None:
     assert (await channels.of("T1", CHANNEL)).follow == "never"
     kept = await stores.redis.call("EXISTS", stores.redis.key("channel-edits", "T1", CHANNEL))
     assert not kept
+
+
+TOOLS = catalogue()
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "title": st.sampled_from(("", "Support", "Sales")),
+    "instructions": st.sampled_from(("", "Be brief.", "Be kind.")),
+    "style": st.sampled_from(("", "In Latin.")),
+    "tools": st.sampled_from((None, (), ("time",), ("read_*", "data"))),
+    "model": st.sampled_from(("", "fast")),
+}
+OTHERS: dict[str, st.SearchStrategy[Any]] = {
+    "profile": st.sampled_from(("", "support", "gone")),
+    "people": st.sampled_from((None, ("U1",))),
+    "confirm": st.sampled_from((None, "always")),
+    "follow": st.sampled_from(("alone", "never")),
+}
+
+
+def some(
+    kind: type[ProfileFields], values: dict[str, st.SearchStrategy[Any]]
+) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries({}, optional=values).map(lambda given: kind(**given))
+
+
+def offered(settings: ChannelSettings) -> set[str]:
+    return {tool.name for tool in TOOLS.only(settings.tools).tools}
+
+
+@given(
+    some(ChannelSettings, VALUES | OTHERS),
+    some(Profile, VALUES),
+    some(ChannelSettings, VALUES | OTHERS),
+    some(ChannelSettings, VALUES | OTHERS),
+    some(ChannelSettings, VALUES | OTHERS),
+)
+def test_each_setting_is_that_of_the_last_who_says_it(
+    general: ChannelSettings,
+    profile: Profile,
+    configured: ChannelSettings,
+    edits: ChannelSettings,
+    wanted: ChannelSettings,
+) -> None:
+    """First all channels, then the profile, bot.toml about the channel, and its admins. A profile says
+    nothing of who may ask or what needs approval, and allows no tool that is not there without it.
+    What an admin saves is what holds then, and only what differs is stored."""
+    names = {"support": profile}
+    layers = ChannelLayers(general, configured, edits, names, (general.own_profile,))
+    chosen = (edits.own_profile, configured.own_profile, general.own_profile)
+    named = next((name for name in chosen if name in ("", "support")), "")
+    own = profile if named else Profile()
+    for name in type(general).model_fields:
+        said = [each for each in (general, own, configured, edits) if name in each.model_fields_set]
+        if name == "profile" or (name in ("title", "tools") and said and said[-1] is own):
+            continue
+        expected = getattr(said[-1] if said else ChannelSettings(), name)
+        if name == "title" and named and (not said or said[-1] is general):
+            expected = "support"
+        assert getattr(layers.settings, name) == expected, name
+    assert layers.settings.profile == named
+    assert bool(layers.missing_profile) == (
+        next((n for n in chosen if n is not None), "") == "gone"
+    )
+    if not (edits.model_fields_set | configured.model_fields_set) & {"tools"}:
+        assert offered(layers.settings) <= offered(general)
+    wanted = wanted.model_copy(update={"profile": "support"})
+    stored = layers.without_edits("support").edits_of(wanted)
+    usual = (general.own_profile,)
+    assert ChannelLayers(general, configured, stored, names, usual).settings == wanted
 
 
 def test_a_limit_that_does_not_exist_is_refused() -> None:

@@ -160,7 +160,8 @@ def test_details_say_what_the_footer_leaves_out():
     """U10: turns, tool calls and tokens, in the reader's locale, from the button alone."""
     tools = {f"tool_{number}": number for number in range(1, 40)}
     asked = REQUEST.model_copy(update={"locale": "de-DE"})
-    rendered = render(outcome(totals=TOTALS.model_copy(update={"tools": tools})), asked)
+    totals = TOTALS.model_copy(update={"tools": tools, "profile": "Support"})
+    rendered = render(outcome(totals=totals), asked)
     accept_all(rendered)
     button = next(
         each
@@ -173,7 +174,15 @@ def test_details_say_what_the_footer_leaves_out():
         turns, calls = words.DETAIL_TURNS(), words.DETAIL_CALLS()
     accept_view(view, "modal")
     shown = str(view)
-    for fact in ("gpt-5", "8,2 s", "0,0123", f"'*{turns}*\\n3'", f"'*{calls}*\\n5'", "11.000"):
+    for fact in (
+        "Support",
+        "gpt-5",
+        "8,2 s",
+        "0,0123",
+        f"'*{turns}*\\n3'",
+        f"'*{calls}*\\n5'",
+        "11.000",
+    ):
         assert fact in shown
     assert "tool 39 × 39" in shown
     assert "tool 1 " not in shown
