@@ -23,7 +23,7 @@ class Limits(BaseModel):
     Up to `listed_tools` tools are listed for the model by name, and run when it calls them. With more
     tools, the model sees how many each group has, and searches them. `effort` is the number of
     tokens to spend before a result is accepted; None accepts the first. `deeper` is the same after
-    *Go deeper*. `subagent_turns` limits one sub-agent, which shares all other limits with its run.
+    *Look deeper*. `subagent_turns` limits one sub-agent, which shares all other limits with its run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

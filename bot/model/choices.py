@@ -66,7 +66,7 @@ class RunModels:
 class ModelChoices:
     """The configured model with its fallbacks, and the choices beside it.
 
-    `deeper` is the name of the choice for *Go deeper*, "" for none.
+    `deeper` is the name of the choice for *Look deeper*, "" for none.
     """
 
     configured: tuple[str, ...]

@@ -362,7 +362,7 @@ async def _models(
 ) -> RunModels:
     """Return the models of a run: a resumed one keeps those with which it began.
 
-    What the asker chose counts before what an admin chose for the channel. *Go deeper* has a choice
+    What the asker chose counts before what an admin chose for the channel. *Look deeper* has a choice
     of its own.
     """
     models = deps.models

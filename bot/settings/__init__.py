@@ -73,7 +73,7 @@ class ModelSettings(BaseModel):
     lacks. Set `stateless` for services that store no responses, and `images = false` for models
     without vision. With `evaluation`, another model call judges each result: `basic` marks an
     incomplete one as partial, `full` sends it back up to twice. `choices` are models that admins may
-    choose for a channel and people for themselves; `deeper` names the one for *Go deeper*.
+    choose for a channel and people for themselves; `deeper` names the one for *Look deeper*.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -67,6 +67,12 @@ def act_as(page: Page, user: str) -> None:
         page.get_by_test_id("act-as").select_option(value=user)
 
 
+def choose(answer: Locator, entry: str) -> None:
+    """Choose an entry in the menu under an answer."""
+    answer.get_by_test_id("overflow").click()
+    answer.get_by_role("menuitem", name=entry).click()
+
+
 def press(page: Page, message: Locator, shortcut: str) -> Locator:
     """Choose a shortcut in a message's menu. Return the modal that opens."""
     message.hover()

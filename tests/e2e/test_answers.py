@@ -13,6 +13,7 @@ from tests.e2e.steps import (
     FOOTER,
     act_as,
     ask_of_sample,
+    choose,
     finished,
     last_answer,
     question,
@@ -114,7 +115,7 @@ def test_an_edited_question_has_its_answer_revised_in_place(page: Page) -> None:
 
 
 def test_an_answer_is_made_again_and_judged(page: Page) -> None:
-    """Regenerate and Go deeper answer below; thumbs down asks what was wrong."""
+    """Ask again and Look deeper answer below; thumbs down asks what was wrong."""
     say(page, "what is 9 * 9?")
     answer = finished(page)
     answer.get_by_role("button", name="Bad answer").click()
@@ -123,11 +124,11 @@ def test_an_answer_is_made_again_and_judged(page: Page) -> None:
     modal.locator("textarea").fill("It should be in words.")
     page.get_by_test_id("modal-submit").click()
     expect(modal).to_have_count(0)
-    answer.get_by_role("button", name="Regenerate").click()
+    choose(answer, "Ask again")
     messages = page.get_by_test_id("thread-panel").get_by_test_id("message")
     expect(messages).to_have_count(3)
     expect(finished(page)).to_contain_text("81")
-    last_answer(page).get_by_role("button", name="Go deeper").click()
+    choose(last_answer(page), "Look deeper")
     expect(messages).to_have_count(4)
     expect(finished(page)).to_contain_text("81")
 
@@ -161,7 +162,7 @@ def test_figures_are_read_again_shown_to_one_and_posted(page: Page) -> None:
     panel = page.get_by_test_id("thread-panel")
     answer = panel.get_by_test_id("message").nth(1)
     words = answer.inner_text()
-    answer.get_by_role("button", name="Refresh").click()
+    choose(answer, "Refresh figures")
     result = panel.get_by_test_id("message").filter(has_text="1 of 1 changed:")
     expect(result).to_contain_text("→")
     expect(result).to_contain_text("Only visible to you")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from bot.slack.ui.buttons import DEEPER, REGENERATE, RETRY
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
+from tests.support.slack import choose
 
 SALES = "C0SALES001"
 
@@ -132,7 +134,7 @@ def long_or_short(request: ModelRequest) -> Reply:
 
 
 async def test_of_several_answers_to_a_question_an_edit_leaves_one(redis_url: str) -> None:
-    """Each of Retry, Regenerate and Go deeper answers it once more; once it is edited all of these
+    """Each of Retry, Ask again and Look deeper answers it once more; once it is edited all of these
     answers are to a question that is no more, and their files too: the newest is revised."""
     go = asyncio.Event()
 
@@ -148,7 +150,8 @@ async def test_of_several_answers_to_a_question_an_edit_leaves_one(redis_url: st
         go.set()
         for count, button in enumerate((RETRY, REGENERATE, DEEPER), 2):
             newest = bot.terminals(SALES, root)[-1]["ts"] if count > 2 else stopped["ts"]
-            await bot.ws.click(BEN if count > 2 else ADA, SALES, newest, button)
+            press = bot.ws.click if button == RETRY else partial(choose, bot.ws)
+            await press(BEN if count > 2 else ADA, SALES, newest, button)
             await bot.answered(SALES, root, count)
             await bot.ws.until(lambda: not bot.ws.delivery.under_way)
         await bot.ws.until(lambda: len(_files(bot, root)) == 3)  # the long answer in each
@@ -198,7 +201,7 @@ async def test_an_answer_says_that_its_question_was_deleted(redis_url: str) -> N
         await bot.answered(SALES, root)
         asked = await bot.ask(ADA, SALES, "Second?", root)
         [first, second] = await bot.answered(SALES, root, 2)
-        await bot.ws.click(BEN, SALES, second["ts"], REGENERATE)
+        await choose(bot.ws, BEN, SALES, second["ts"], REGENERATE)
         await bot.answered(SALES, root, 3)
         await bot.ws.delete(ADA, SALES, asked)
 

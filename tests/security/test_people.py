@@ -30,6 +30,7 @@ from tests.security.test_boundaries import press
 from tests.security.test_forged import button, sent, view
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
+from tests.support.slack import chosen
 from tests.unit.slack.scene import button as shown
 
 SALES, GENERAL, FINANCE, PARTNERS = "C0SALES001", "C0GENERAL1", "C0FINANCE1", "C0PARTNER1"
@@ -249,7 +250,7 @@ async def test_one_press_of_many_counts(redis_url: str) -> None:
     async with deployed(lambda _: finish(answer("There are 2.")), redis_url) as bot:
         ts = await bot.ask(ADA, SALES, "How many?")
         [done] = await bot.answered(SALES, ts)
-        again = shown(done, REGENERATE)
+        again = chosen(done, REGENERATE)
         presses = [press(bot, user, SALES, ts, again) for user in (ADA, BEN, EVE, GUS)]
         await asyncio.gather(*[sent(bot, each) for each in presses * 2])
         await bot.answered(SALES, ts, 1)

@@ -14,6 +14,7 @@ from bot.dev.model import ResponsesServer
 from bot.dev.workspace import Workspace
 from bot.settings import Settings
 from bot.slack.settings import CatchUpSettings
+from bot.slack.ui.buttons import MENU
 
 GENERAL = "C0GENERAL1"
 
@@ -46,6 +47,27 @@ class Place:
         message = await self.slack.until(found)
         assert message is not None
         return message
+
+
+async def choose(slack: Workspace, user: str, channel: str, ts: str, action: str) -> None:
+    """Choose the entry with this action in the menu under an answer."""
+    message = slack.store.ephemeral(channel, ts, user) or slack.store.get(channel, ts) or {}
+    await slack.click(user, channel, ts, MENU, value=entry_of(message, action)["value"])
+
+
+def entry_of(message: dict[str, Any], action: str) -> dict[str, Any]:
+    """The entry with this action in the menu under an answer."""
+    elements = [each for block in message["blocks"] for each in block.get("elements", ())]
+    [menu] = [each for each in elements if each.get("action_id") == MENU]
+    found: dict[str, Any] = next(
+        each for each in menu["options"] if each["value"].startswith(f"{action} ")
+    )
+    return found
+
+
+def chosen(message: dict[str, Any], action: str) -> dict[str, Any]:
+    """What Slack sends in `actions` when that entry is chosen."""
+    return {"type": "overflow", "action_id": MENU, "selected_option": entry_of(message, action)}
 
 
 @asynccontextmanager

@@ -1,1 +1,1 @@
-"""A least amount of work, as *Go deeper* asks for: results come back before it is done."""
+"""A least amount of work, as *Look deeper* asks for: results come back before it is done."""

@@ -52,7 +52,7 @@ class Effort(Hooks):
 
 
 def effort(limits: Limits) -> Feature:
-    """Return the feature with the limits of a run; *Go deeper* has an amount of its own."""
+    """Return the feature with the limits of a run; *Look deeper* has an amount of its own."""
     return Feature("effort", run_part=partial(_EffortPart, limits))
 
 

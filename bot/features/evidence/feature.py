@@ -37,4 +37,4 @@ def _traced_run(outcome: Outcome, _request: Request) -> str | None:
     return outcome.run_id if is_shown else None
 
 
-SHOW_EVIDENCE = AnswerButton(words.SHOW, SHOW, _traced_run)
+SHOW_EVIDENCE = AnswerButton(words.SHOW, SHOW, _traced_run, alone=True)

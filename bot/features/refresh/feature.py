@@ -49,4 +49,6 @@ def _refreshable_run(outcome: Outcome, request: Request) -> str | None:
     return outcome.run_id if outcome.refreshable and not request.private else None
 
 
-REFRESH_ANSWER = AnswerButton(words.REFRESH, START, _refreshable_run, asks_again=True)
+REFRESH_ANSWER = AnswerButton(
+    words.REFRESH, START, _refreshable_run, asks_again=True, hint=words.REFRESH_HINT
+)

@@ -12,7 +12,15 @@ from bot.features.refresh import words as said
 from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.slack.edge.text import one_line
 from bot.slack.ui import words
-from bot.slack.ui.blocks import Block, plain_section, rich_text, text_object
+from bot.slack.ui.blocks import (
+    Block,
+    actions,
+    option,
+    plain_section,
+    rich_text,
+    section,
+    static_select,
+)
 from bot.slack.ui.buttons import RETRY, message_button
 from bot.slack.ui.parts import Part, context, local_time, unmarked
 
@@ -58,27 +66,16 @@ def refresh_buttons(result: Refreshed) -> list[Block]:
     """Return the row with which its person posts a result, or has it kept up to date."""
     if result.problem:
         return []
-    options = [
-        {"text": text_object(label()), "value": f"{result.run_id} {cron}"}
-        for cron, label in said.OFTEN.items()
-    ]
-    keep = {
-        "type": "static_select",
-        "action_id": KEEP,
-        "placeholder": text_object(said.KEEP()),
-        "options": options,
-    }
-    return [
-        {"type": "actions", "elements": [message_button(said.POST(), POST, result.run_id), keep]}
-    ]
+    options = [option(label(), f"{result.run_id} {cron}") for cron, label in said.OFTEN.items()]
+    post = message_button(said.POST(), POST, result.run_id)
+    return [actions(post, static_select(KEEP, said.KEEP(), options))]
 
 
 def ended_part(request_id: str, person: str) -> Part:
     """Return the message that tells a person that their schedule has ended, with a button that asks the
     question again."""
-    section = {"type": "section", "text": {"type": "mrkdwn", "text": f"<@{person}> {said.ENDED()}"}}
-    again = message_button(said.ASK_AGAIN(), RETRY, request_id)
-    return Part([section, {"type": "actions", "elements": [again]}], said.ENDED())
+    again = message_button(words.ASK_AGAIN(), RETRY, request_id)
+    return Part([section(f"<@{person}> {said.ENDED()}"), actions(again)], said.ENDED())
 
 
 def _headline(result: Refreshed) -> str:

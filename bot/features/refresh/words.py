@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.text.translation import Plural, Text
 
-REFRESH = Text("Refresh")
+REFRESH = Text("Refresh figures")
+REFRESH_HINT = Text("Reads them again; only you see what changed")
 WORKING = Text("Checking those figures again (only you see this).")
 BUSY = Text("Those figures were checked just now. Try again in a minute.")
 CANNOT = Text("I no longer have the data of that answer. Ask the question again.")
@@ -31,12 +32,13 @@ OFTEN = {
 }
 POSTED_FOR = Text("Refreshed for {person}.")
 POSTED_SCHEDULED = Text("Refreshed as {person} scheduled.")
-NOTHING_TO_POST = Text("This was posted already, or is more than a day old. Press Refresh again.")
+NOTHING_TO_POST = Text(
+    "This was posted already, or is more than a day old. Refresh the figures again."
+)
 SCHEDULED = Text(
     "I will check these figures {often} ({time_zone}) with your access. I post here when one of "
     "them has changed. You can cancel this in my Home tab."
 )
 TOO_MANY = Text("You have {count} schedules already. Cancel one in my Home tab first.")
 ENDED = Text("I can no longer check the figures of this answer, so its schedule has ended.")
-ASK_AGAIN = Text("Ask again")
 SCHEDULED_TEXT = Text("Keep the figures up to date: {question}")

@@ -37,4 +37,4 @@ POST_DRAFT = AnswerButton(
     leads=True,
     sure=(words.POST_TITLE, words.POST_TEXT),
 )
-SHARE_ANSWER = AnswerButton(words.SHARE, SHARE, _private_request, leads=True)
+SHARE_ANSWER = AnswerButton(words.SHARE, SHARE, _private_request, hint=words.SHARE_HINT)

@@ -9,6 +9,7 @@ SHARING = Text(
     "Posting it in the thread. If it is not there in two minutes, please press the button again."
 )
 SHARE = Text("Post it in the thread")
+SHARE_HINT = Text("Everybody there sees this answer, with your name")
 POST_DRAFT = Text("Post in thread")
 POST_TITLE = Text("Post this?")
 POST_TEXT = Text(

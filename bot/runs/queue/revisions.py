@@ -1,4 +1,4 @@
-"""Revisions of a request: each edit, Retry, Regenerate and Go deeper answers it once more.
+"""Revisions of a request: each edit, Retry, Ask again and Look deeper answers it once more.
 
 An edit or a deletion of the original message applies to all of its revisions, whoever asked for them.
 """

@@ -1,22 +1,24 @@
-"""Buttons under answers: Retry, Regenerate, Go deeper, Details, and follow-up questions."""
+"""Buttons and the menu under answers: Retry, Ask again, Look deeper, Details, follow-up questions."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import MalformedPayload, NotPermitted
+from bot.core.outcome import Totals
 from bot.core.request import Entry, RepeatReason
 from bot.slack.edge.client import error_code
 from bot.slack.intake.press import Press
 from bot.slack.intake.questions import Question
 from bot.slack.ui import buttons, words
-from bot.slack.ui.buttons import RETRY, FollowUp, without_actions
+from bot.slack.ui.buttons import DEEPER, REGENERATE, RETRY, FollowUp, without_actions
 from bot.slack.ui.outcome import render
 from bot.slack.ui.run_details import RunDetails, details_modal
 
@@ -26,9 +28,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _AGAIN = {
-    buttons.RETRY: RepeatReason.RETRY,
-    buttons.REGENERATE: RepeatReason.REGENERATE,
-    buttons.DEEPER: RepeatReason.DEEPER,
+    RETRY: RepeatReason.RETRY,
+    REGENERATE: RepeatReason.REGENERATE,
+    DEEPER: RepeatReason.DEEPER,
 }
 
 
@@ -40,7 +42,7 @@ def register(app: SlackApp) -> None:
     async def again(press: Press) -> str:
         how = _AGAIN[press.action]
         is_new = await app.questions.again(press.value, how, user=press.user, ts=press.at)
-        if press.action == buttons.RETRY:
+        if press.action == RETRY:
             press.later(retry_button.take_away(press), "taking a button away")
         return "" if is_new else words.ALREADY_ASKED()
 
@@ -50,15 +52,37 @@ def register(app: SlackApp) -> None:
 
     @app.button(buttons.DETAILS)
     async def details(press: Press) -> None:
-        await press.open(details_modal(_details(press.value)))
+        await press.open(details_modal(await _totals(app, press)))
+
+    in_menu = {REGENERATE, DEEPER, buttons.DETAILS}
+    in_menu |= {button.action for button in app.answer_buttons if button.place == "menu"}
+
+    @app.button(buttons.MENU)
+    async def chosen(press: Press) -> str | None:
+        action, value = buttons.action_and_value(press.value)
+        handler = app.handler(action) if action in in_menu else None
+        if handler is None:
+            raise NotPermitted(words.SWITCHED_OFF())
+        return await handler(replace(press, action=action, value=value))
 
 
-def _details(value: str) -> RunDetails:
-    """Return the details in a button's value. Raises MalformedPayload for a value that is not ours."""
-    try:
-        return RunDetails.model_validate_json(value)
-    except ValidationError:
-        raise MalformedPayload("a Details button with a value that is not ours") from None
+async def _totals(app: SlackApp, press: Press) -> Totals:
+    """Return what a run took, by its request; buttons of earlier releases carry it.
+
+    Raises MalformedPayload for a value that is not ours, and NotPermitted.
+    """
+    if press.value.startswith("{"):
+        try:
+            return RunDetails.model_validate_json(press.value).totals
+        except ValidationError:
+            raise MalformedPayload("a Details button with a value that is not ours") from None
+    answered = await app.requests.answered(press.value)
+    if answered is None or answered[0].team != app.team:
+        raise NotPermitted(words.DETAILS_GONE())
+    request, outcome = answered
+    if request.private and request.user != press.user:
+        raise NotPermitted(words.DETAILS_GONE())
+    return outcome.totals
 
 
 async def _followed_up(app: SlackApp, press: Press) -> bool:

@@ -121,6 +121,7 @@ class SlackApp:
         self.decisions = ApprovalDecisions(self)
         self.admin = Admin(self.gate, budgets, self.record, one_of_many=one_of_many)
         self._claimed: set[tuple[str, object]] = set()
+        self._handlers: dict[object, ButtonHandler] = {}
         self.parts: list[SlackPart] = []
         """What features add here."""
         self.refresh_home: Callable[[str], None] = lambda _user: None
@@ -175,10 +176,15 @@ class SlackApp:
 
             for action in actions:
                 self._claim("button", action)
+                self._handlers[action] = handler
                 self.bolt.action(action)(pressed)
             return handler
 
         return decorate
+
+    def handler(self, action: str) -> ButtonHandler | None:
+        """Return the handler of a button; None where nothing listens to it."""
+        return self._handlers.get(action)
 
     def link(self, *actions: str) -> None:
         """Acknowledge presses of buttons that are links, which the browser opens by itself."""

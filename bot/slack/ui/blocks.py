@@ -83,6 +83,21 @@ def button(label: str, action: str, value: str = "", *, style: str = "", url: st
     return block | _present(value=value, style=style, url=url)
 
 
+def overflow(action: str, options: Iterable[Block]) -> Block:
+    """Return a menu of two to five options behind an ellipsis."""
+    return {"type": "overflow", "action_id": action, "options": [*options]}
+
+
+def static_select(action: str, placeholder: str, options: Iterable[Block]) -> Block:
+    """Return a menu of at most a hundred options."""
+    return {
+        "type": "static_select",
+        "action_id": action,
+        "placeholder": text_object(placeholder),
+        "options": [*options],
+    }
+
+
 def with_label(button: Block, subject: str) -> Block:
     """Return the button with a label for screen readers, which do not read the text around it."""
     label = f"{button['text']['text']}: {' '.join(subject.split())}"

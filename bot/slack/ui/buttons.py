@@ -20,10 +20,13 @@ from bot.slack.ui.blocks import (
     Block,
     actions,
     button,
+    option,
+    overflow,
+    shortened,
+    static_select,
     with_confirmation,
 )
 from bot.slack.ui.links import Link, LinkGate
-from bot.slack.ui.run_details import RunDetails
 from bot.text.invisible_text import exact
 from bot.text.mentions import Mention
 from bot.text.translation import Text
@@ -40,22 +43,29 @@ SHOW_ALL = "show_call"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
 DETAILS = "run_details"
+MENU = "answer_menu"
+"""The menu under an answer, whose entries are options with the value `action value`."""
 ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
 FOLLOW_UP = "follow_up"
 RAISE = "raise_budget"
 RAISE_TIMES = {"half": 1.5, "double": 2.0}
 
 _MAX_VALUE = 2_000
+_MAX_ENTRY_VALUE = 150
+_MAX_OVERFLOW = 5  # entries
 _MAX_CONFIRM = 300  # characters of a confirmation dialog
 MAX_FOLLOW_UPS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerButton:
-    """A button that a feature puts under answers. `value_of` returns what it carries under an answer,
-    None where it is not there. One that `asks_again` goes when its question is deleted. `row` draws a
-    row of its own for the value, instead of a button beside the others. One that `leads` stands before
-    all others. One that is `sure` asks first, in a dialog with a title and a text."""
+    """A button that a feature puts under answers: an entry of their menu, with a `hint` that says what
+    it does. What most people need under an answer stands `alone` beside the menu.
+
+    `value_of` returns what it carries under an answer, None where it is not there; in the menu, action
+    and value have at most 149 characters. One that `asks_again` goes when its question is deleted.
+    `row` draws a row of its own for the value. One that `leads` stands alone before all others. One that
+    is `sure` stands alone, too, and asks first, in a dialog with a title and a text."""
 
     text: Text
     action: str
@@ -64,21 +74,28 @@ class AnswerButton:
     row: Callable[[str], Block] | None = None
     leads: bool = False
     sure: tuple[Text, Text] | None = None
+    hint: Text | None = None
+    alone: bool = False
 
     @property
-    def place(self) -> Literal["first", "beside", "below"]:
-        """Where the button stands: before or beside those of the bot, or in a row below them."""
-        return "below" if self.row else "first" if self.leads else "beside"
+    def place(self) -> Literal["first", "beside", "menu", "below"]:
+        """Where the button stands: before or beside the menu, in it, or in a row below."""
+        if self.row:
+            return "below"
+        return "first" if self.leads else "beside" if self.alone or self.sure else "menu"
 
     def under(self, outcome: Outcome, request: Request) -> list[Block]:
-        """Return the button under an answer, or its row, if it is there. One that cannot be made is
-        left out: the answer is posted all the same."""
+        """Return the button under an answer, its row, or its option of the menu, if it is there. One
+        that cannot be made is left out: the answer is posted all the same."""
         try:
             value = self.value_of(outcome, request)
             if not value:
                 return []
             if self.row:
                 return [self.row(value)]
+            if self.place == "menu":
+                hint = self.hint() if self.hint else ""
+                return [menu_entry(self.text(), self.action, value, hint)]
         except Exception:
             log.exception("an answer has no button %s", self.action)
             return []
@@ -161,48 +178,94 @@ def meant_button(message: MeantMessage) -> Block:
     return actions(message_button(words.FOR_YOU(), MEANT, ":".join(message)))
 
 
-def retry_buttons(request_id: str, details: RunDetails | None) -> Block:
-    """Return a row with a button that asks the same question again."""
+def retry_buttons(request_id: str, *, has_details: bool) -> Block:
+    """Return a row with a button that asks the same question again, and one that says what the run
+    took, if anything."""
     retry = message_button(words.RETRY(), RETRY, request_id) | {"style": "primary"}
-    return actions(retry, *_details(details))
+    return actions(retry, *_menu([_details_entry(request_id)] if has_details else []))
 
 
 def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
-    """Return the blocks without the buttons of these actions, and without rows that this empties."""
+    """Return the blocks without the buttons and menu entries of these actions, and without menus and
+    rows that this empties."""
     remaining: list[Block] = []
     for block in blocks:
-        elements = block.get("elements") or ()
-        others = [element for element in elements if element.get("action_id") not in actions]
-        if len(others) == len(elements):
+        elements: Sequence[Block] = block.get("elements") or ()
+        others = [other for each in elements for other in _without_entries(each, actions)]
+        if others == [*elements]:
             remaining.append(block)
         elif others:
             remaining.append({**block, "elements": others})
     return remaining
 
 
+def _without_entries(element: Block, actions: Sequence[str]) -> list[Block]:
+    if element.get("action_id") != MENU:
+        return [] if element.get("action_id") in actions else [element]
+    entries = [
+        entry for entry in element["options"] if action_and_value(entry["value"])[0] not in actions
+    ]
+    return [{**element, "options": entries}] if entries else []
+
+
 def answer_buttons(
     request_id: str,
-    details: RunDetails | None,
     leading: Sequence[Block] = (),
-    more: Sequence[Block] = (),
+    beside: Sequence[Block] = (),
+    in_menu: Sequence[Block] = (),
     *,
     again: bool,
+    has_details: bool,
 ) -> Block | None:
-    """Return a row of buttons for an answer; None if it would be empty.
+    """Return a row for an answer: buttons, then the menu with everything else; None if it would be
+    empty.
 
-    `again` adds buttons that answer again, as before or with more work, and `details` one that says
-    what the run took. `leading` and `more` are those of features.
+    `again` adds entries that answer again, as before or with more work, and `has_details` one that says
+    what the run took. `leading`, `beside` and `in_menu` are those of features.
     """
-    elements = [*leading]
-    choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
-    elements += [message_button(*choice, request_id) for choice in choices]
-    elements += more
-    elements += _details(details)
+    choices = (
+        (words.ASK_AGAIN(), REGENERATE, request_id, words.ASK_AGAIN_HINT()),
+        (words.LOOK_DEEPER(), DEEPER, request_id, words.LOOK_DEEPER_HINT()),
+    )
+    entries = [menu_entry(*choice) for choice in choices if again]
+    entries += in_menu
+    entries += [_details_entry(request_id)] if has_details else []
+    elements = [*leading, *beside, *_menu(entries)]
     return actions(*elements) if elements else None
 
 
-def _details(details: RunDetails | None) -> list[Block]:
-    return [message_button(words.DETAILS(), DETAILS, details.value)] if details else []
+def _details_entry(request_id: str) -> Block:
+    return menu_entry(words.DETAILS(), DETAILS, request_id, words.DETAILS_HINT())
+
+
+def menu_entry(label: str, action: str, value: str, hint: str) -> Block:
+    """Return an option of the menu under an answer. Raises ValueError for a value that is too long."""
+    chosen = f"{action} {value}"
+    if len(chosen) > _MAX_ENTRY_VALUE:
+        raise ValueError(f"the value of the menu entry {action} is too long")
+    made = option(label, chosen, shortened(hint, MAX_LABEL))
+    return made | {"text": made["text"] | {"emoji": False}}
+
+
+def action_and_value(chosen: str) -> tuple[str, str]:
+    """Return the action and the value of a menu entry that was chosen."""
+    action, _, value = chosen.partition(" ")
+    return action, value
+
+
+def _menu(entries: Sequence[Block]) -> list[Block]:
+    """Return the menu of these entries. A single one is a button: a menu would only hide it.
+
+    Slack's menu holds five; what is beyond goes into a select menu, which holds a hundred.
+    """
+    if not entries:
+        return []
+    if len(entries) == 1:
+        [entry] = entries
+        return [message_button(entry["text"]["text"], *action_and_value(entry["value"]))]
+    if len(entries) <= _MAX_OVERFLOW:
+        return [overflow(MENU, entries)]
+    return [static_select(MENU, words.MORE(), entries)]
 
 
 def follow_up_buttons(

@@ -62,7 +62,7 @@ from bot.slack.ui.results import (
     summary_pieces,
     titled,
 )
-from bot.slack.ui.run_details import RunDetails, footer, has_details
+from bot.slack.ui.run_details import footer, has_details
 from bot.text.translation import list_in_words, reader
 
 MAX_PARTS = 4
@@ -231,7 +231,8 @@ def _frame(
     foot = context(" · ".join([*filter(None, facts), *outcome.warnings]))
     # Above Retry: a retry is refused as well until somebody raises the budget.
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
-    retry = [*raising, _bare(retry_buttons(request.id, _details(outcome)))]
+    again = retry_buttons(request.id, has_details=has_details(outcome.totals))
+    retry = [*raising, _bare(again)]
     buttons = (
         [*raising, *_answer_buttons(outcome, request, of_features)] if outcome.result else retry
     )
@@ -276,11 +277,6 @@ def _accounts(outcome: Outcome, request: Request) -> str:
     if request.is_for_one:
         return words.YOUR_ACCOUNTS(accounts=names)
     return words.OWN_ACCOUNTS(person=escape_mrkdwn(request.author), accounts=names)
-
-
-def _details(outcome: Outcome) -> RunDetails | None:
-    totals = outcome.totals
-    return RunDetails.of(totals) if has_details(totals) else None
 
 
 def _reason_for_repeat(request: Request) -> list[Piece]:
@@ -336,10 +332,11 @@ def _answer_buttons(
         placed[button.place] += button.under(outcome, request)
     row = answer_buttons(
         request.id,
-        None if is_line else _details(outcome),
         [*placed["first"], *(follow_ups if is_draft else ())],
         placed["beside"],
+        placed["menu"],
         again=known and not (outcome.changed or is_line or is_draft),
+        has_details=has_details(outcome.totals) and not is_line,
     )
     above = actions(*follow_ups) if follow_ups and not is_draft else None
     return [_bare(block) for block in (above, row, *placed["below"]) if block]

@@ -18,25 +18,11 @@ _MAX_TOOLS = 12  # named in the details
 
 
 class RunDetails(BaseModel):
-    """The value of a Details button: what the modal shows.
-
-    The message carries it, so that the button works in every process and for as long as the message
-    exists.
-    """
+    """The value of Details buttons of releases before 0.2.0: what the modal shows."""
 
     model_config = ConfigDict(frozen=True)
 
     totals: Totals
-
-    @classmethod
-    def of(cls, totals: Totals) -> RunDetails:
-        """Return the details of a run, with its most used tools only: a value holds 2,000 characters."""
-        most_used = sorted(totals.tools.items(), key=lambda each: -each[1])[:_MAX_TOOLS]
-        return cls(totals=totals.model_copy(update={"tools": dict(most_used)}))
-
-    @property
-    def value(self) -> str:
-        return self.model_dump_json(exclude_defaults=True)
 
 
 def footer(totals: Totals) -> str:
@@ -51,9 +37,8 @@ def has_details(totals: Totals) -> bool:
     return bool(totals.turns or totals.input_tokens or totals.output_tokens)
 
 
-def details_modal(details: RunDetails) -> Block:
-    """Return the modal with everything that a run took."""
-    totals = details.totals
+def details_modal(totals: Totals) -> Block:
+    """Return the modal with everything that a run took, and its most used tools."""
     tokens = words.TOKENS_OF(
         input=_number(totals.input_tokens),
         cached=_number(totals.cached_tokens),
@@ -69,7 +54,8 @@ def details_modal(details: RunDetails) -> Block:
         words.DETAIL_CALLS(): _number(totals.tool_calls),
         words.DETAIL_TOKENS(): tokens,
     }
-    tools = ", ".join(_counted_tools(totals.tools.items()))
+    most_used = sorted(totals.tools.items(), key=lambda tool: -tool[1])[:_MAX_TOOLS]
+    tools = ", ".join(_counted_tools(most_used))
     texts = [f"*{label}*\n{escape_mrkdwn(text)}" for label, text in facts.items() if text]
     fields = [mrkdwn_object(text) for text in texts]
     blocks: list[Block] = [{"type": "section", "fields": fields}]

@@ -24,6 +24,7 @@ from tests.support.deployment import Deployment, configured, deployed
 from tests.support.notes_server import Browser, Notes, code_of, notes_server
 from tests.support.ports import free_port
 from tests.support.runs import answer
+from tests.support.slack import choose
 
 SALES = "C0SALES001"
 SIGNED_IN = {ADA: "anna", BEN: "ben"}
@@ -160,7 +161,8 @@ async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> No
         assert "I answer Ben" in public
         assert "Waiting for Ben" not in public
         assert "Anna's secret plan" not in str(here.direct(BEN))
-        await here.click(BEN, SHARE)
+        shared = await here.card(BEN, SHARE)
+        await choose(ws, BEN, "D0BEN00001", shared["ts"], SHARE)
         await ws.until(lambda: "Ben's shopping list" in str(ws.messages(SALES, thread)))
         await ws.open_home(ADA)
         await ws.until(lambda: "Your accounts" in str(ws.home(ADA)))

@@ -345,6 +345,7 @@ ELEMENTS: list[dict[str, Any]] = [
     {"type": "radio_buttons", "action_id": "go", "options": options("A", "B")},
     {"type": "checkboxes", "action_id": "go", "options": options("A", "B")},
     {"type": "plain_text_input", "action_id": "go", "multiline": True, "initial_value": "so far"},
+    {"type": "overflow", "action_id": "go", "options": options("A", "B")},
     THUMBS,
 ]  # fmt: skip
 

@@ -246,7 +246,7 @@ async def test_a_damaged_memory_is_passed_over(stores: Stores) -> None:
 
 
 async def test_what_is_remembered_already_is_not_kept_twice(stores: Stores) -> None:
-    """Regenerate asks for the same once more."""
+    """Ask again asks for the same once more."""
     again = [call("remember", {"text": text}) for text in ("Ada likes tea.", "Ada  likes tea.")]
     bot = await using(stores, *again, **DIRECT)
     [kept] = await MemoryStore.of(stores).all(MemoryScope.USER, "T1:U1")

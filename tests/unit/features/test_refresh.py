@@ -28,6 +28,7 @@ from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked
+from tests.support.slack import entry_of
 from tests.unit.features.test_refresh_jobs import only_database, write
 from tests.unit.slack.rig import wired
 from tests.unit.slack.samples import outcome
@@ -47,7 +48,7 @@ async def answered(bot: Deployment, user: str) -> tuple[str, str]:
     """An answer whose figures come from the database: its thread and run."""
     thread = await bot.ask(user, SALES, "How much did North sell?")
     [message] = await bot.answered(SALES, thread)
-    assert f"'action_id': '{START}'" in str(message["blocks"])
+    assert entry_of(message, START)["description"]["text"]
     return thread, str(message["metadata"]["event_payload"]["run"])
 
 
@@ -153,7 +154,7 @@ async def test_a_schedule_that_can_refresh_nothing_any_more_ends_and_says_so(
         assert button["text"]["text"] == "Ask again"
         await bot.ws.click(BEN, SALES, ended["ts"], button["action_id"], value=button["value"])
         await bot.ws.until(lambda: len(bot.terminals(SALES, thread)) == 2)
-        await bot.ws.until(lambda: "Ask again" not in str(bot.ws.messages(SALES, thread, ADA)))
+        await bot.ws.until(lambda: "Ask again" not in str(bot.own(SALES, thread)[len(before)]))
 
 
 async def asked_on_time(bot: Deployment, stores: Stores, redis_url: str) -> None:

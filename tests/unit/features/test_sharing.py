@@ -27,10 +27,12 @@ from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
+from tests.support.slack import choose, chosen, entry_of
 from tests.unit.slack.rig import wired
 
 SALES = "C0SALES001"
 WIDE = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
+UMBRELLAS = answer("Of umbrellas.", key_points=["They are large."])
 
 
 def private(bot: Deployment, user: str, ts: str) -> list[dict[str, Any]]:
@@ -75,7 +77,7 @@ async def test_who_asks_alone_sees_a_line_in_the_channel_and_can_stop_it(redis_u
         assert "Stopped" in str(stopped["blocks"])
 
 
-def button_of(answered: dict[str, Any], action: str = SHARE) -> dict[str, Any]:
+def button_of(answered: dict[str, Any], action: str) -> dict[str, Any]:
     elements = [each for block in answered["blocks"] for each in block.get("elements", ())]
     found: dict[str, Any] = next(each for each in elements if each.get("action_id") == action)
     return found
@@ -86,7 +88,7 @@ async def test_who_was_answered_alone_posts_the_answer_in_the_thread(redis_url: 
     script = Script([finish(answer("Of umbrellas.", table=WIDE.model_dump()))])
     async with deployed(script, redis_url) as bot:
         ts, answered = await asked_alone(bot)
-        await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+        await choose(bot.ws, BEN, SALES, answered["ts"], SHARE)
         await bot.ws.until(lambda: not private(bot, BEN, ts))
         message, file = bot.own(SALES, ts)
         assert "Of umbrellas." in str(message["blocks"])
@@ -113,7 +115,7 @@ async def test_a_file_that_cannot_be_shared_is_named_in_the_thread(
         ts, answered = await asked_alone(bot)
         await bot.ws.until(lambda: any(m.get("files") for m in bot.ws.messages("D0BEN00001")))
         bot.ws.faults.fail(method, error, times=1_000)
-        await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+        await choose(bot.ws, BEN, SALES, answered["ts"], SHARE)
         await bot.ws.until(lambda: not private(bot, BEN, ts), 30)
         message, missing = bot.own(SALES, ts)
         assert "Of umbrellas." in str(message["blocks"])
@@ -122,14 +124,14 @@ async def test_a_file_that_cannot_be_shared_is_named_in_the_thread(
 
 async def test_nobody_else_shares_it_and_nobody_twice(redis_url: str) -> None:
     """A forged press by somebody else posts nothing, and two presses at once post one."""
-    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+    async with deployed(Script([finish(UMBRELLAS)]), redis_url) as bot:
         ts, answered = await asked_alone(bot)
-        await sent(bot, press(bot, ADA, SALES, ts, button_of(answered)))
+        await sent(bot, press(bot, ADA, SALES, ts, chosen(answered, SHARE)))
         await bot.ws.until(
             lambda: words.CANNOT_SHARE() in [each.get("text") for each in bot.sent()]
         )
         assert bot.own(SALES, ts) == []
-        twice = [bot.ws.click(BEN, SALES, answered["ts"], SHARE) for _ in range(2)]
+        twice = [choose(bot.ws, BEN, SALES, answered["ts"], SHARE) for _ in range(2)]
         await asyncio.gather(*twice)
         await bot.ws.until(lambda: not private(bot, BEN, ts))
         assert len(bot.own(SALES, ts)) == 1
@@ -137,9 +139,9 @@ async def test_nobody_else_shares_it_and_nobody_twice(redis_url: str) -> None:
 
 async def test_two_processes_post_it_once(redis_url: str) -> None:
     """Each press may come to another one; who is killed at it keeps the others off for a while only."""
-    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+    async with deployed(Script([finish(UMBRELLAS)]), redis_url) as bot:
         ts, answered = await asked_alone(bot)
-        request_id = button_of(answered)["value"]
+        request_id = entry_of(answered, SHARE)["value"].split()[1]
         async with AsyncExitStack() as stack:
             presses = [await process(stack, bot.ws, redis_url, request_id) for _ in range(2)]
             done = await asyncio.gather(*(press() for press in presses))
@@ -153,20 +155,20 @@ async def test_two_processes_post_it_once(redis_url: str) -> None:
 
 async def test_who_presses_while_it_is_being_posted_is_told_so(redis_url: str) -> None:
     """Also where the process that posted it was killed at it, and another one waits for it."""
-    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+    async with deployed(Script([finish(UMBRELLAS)]), redis_url) as bot:
         ts, answered = await asked_alone(bot)
         async with open_stores(redis_url) as stores:
-            async with stores.sharing(button_of(answered)["value"]):
-                await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+            async with stores.sharing(entry_of(answered, SHARE)["value"].split()[1]):
+                await choose(bot.ws, BEN, SALES, answered["ts"], SHARE)
                 await bot.ws.until(lambda: words.SHARING() in str(private(bot, BEN, ts)))
                 assert bot.own(SALES, ts) == []
-            await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+            await choose(bot.ws, BEN, SALES, answered["ts"], SHARE)
             await bot.ws.until(lambda: len(bot.own(SALES, ts)) == 1)
 
 
 async def test_a_private_failure_is_retried_once_from_its_button(redis_url: str) -> None:
     """Slack does not say what a message for one person holds: it stays without the button."""
-    async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
+    async with deployed(Script([finish(UMBRELLAS)]), redis_url) as bot:
         bot.api.faults.fail("quota", times=3)
         ts, failed = await asked_alone(bot)
         bot.api.faults.clear()

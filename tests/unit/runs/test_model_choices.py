@@ -1,4 +1,4 @@
-"""Models that the operator allows: chosen by people, by admins for a channel, and for *Go deeper*."""
+"""Models that the operator allows: chosen by people, by admins for a channel, and for *Look deeper*."""
 
 from __future__ import annotations
 

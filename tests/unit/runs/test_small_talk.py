@@ -30,7 +30,7 @@ from bot.slack.ui.buttons import APPROVE, DETAILS
 from bot.text.token_estimate import estimated_tokens
 from tests.support.deployment import configured
 from tests.support.runs import answer
-from tests.support.slack import GENERAL, Place, bot_in_slack
+from tests.support.slack import GENERAL, Place, bot_in_slack, choose
 
 FIRST_REQUEST = 8_000
 """Bytes that the first request of a conversation may take: instructions, tools and input as JSON."""
@@ -108,7 +108,7 @@ async def test_details_open_after_a_restart_for_whoever_reads_the_answer(redis_u
             message = await slack.until(answered)
         assert "tokens" not in str(message["blocks"][-1])
         async with bot(settings):
-            await slack.click(BEN, GENERAL, message["ts"], DETAILS)
+            await choose(slack, BEN, GENERAL, message["ts"], DETAILS)
             [view] = await slack.until(lambda: slack.views(BEN))
     for fact in ("gpt-5.4-mini", "*Turns*\n1", "*Tool calls*\n0", "*Tokens*\n"):
         assert any(fact in field["text"] for field in view["blocks"][0]["fields"])

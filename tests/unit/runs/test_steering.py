@@ -210,7 +210,7 @@ async def test_a_message_taken_back_while_nobody_works_is_left_out_and_told_of_o
 async def test_what_was_asked_together_is_asked_again_together(
     stores: Stores, redis_url: str
 ) -> None:
-    """Retry, Regenerate and Go deeper concern the whole answer."""
+    """Retry, Ask again and Look deeper concern the whole answer."""
     first, _ = await said(stores, "And a?"), await said(stores, "And b?", quoted="Forwarded")
     async with (
         bot_with(stores, lambda _: finish(answer())) as bot,

@@ -114,7 +114,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         await bot.answered(SALES, thread)
         [terminal] = bot.terminals(SALES, thread)
         assert float(terminal["ts"]) > float(str(asked["ts"]))  # where the person looks
-        assert words.REGENERATE() not in str(terminal)  # it would be posted again
+        assert words.ASK_AGAIN() not in str(terminal)  # it would be posted again
         ended = ["suspended", "processing", "active"]  # Slack's Stop is there while it works
         await bot.ws.until(lambda: sessions(bot, thread)[-3:] == ended)
         await sent(bot, press(bot, ADA, SALES, thread, button(asked, DENY)))
@@ -217,7 +217,7 @@ async def test_forged_presses_do_nothing(redis_url: str) -> None:
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await shows(bot, thread, f"Denied by <@{ADA}>")
         [terminal] = await bot.answered(SALES, thread)
-        assert words.REGENERATE() not in str(terminal)
+        assert words.ASK_AGAIN() not in str(terminal)
         assert elsewhere(bot) == []
     assert "Not done: Ada Lovelace denied it" in str(bot.api.requests[-1].body["input"])
 
@@ -270,7 +270,7 @@ async def test_a_press_after_the_time_is_up(redis_url: str) -> None:
         )
         await shows(bot, thread, "Nobody decided in time")  # which the press brought about
         [terminal] = await bot.answered(SALES, thread)
-        assert words.REGENERATE() not in str(terminal)
+        assert words.ASK_AGAIN() not in str(terminal)
         assert elsewhere(bot) == []
 
 

@@ -44,10 +44,12 @@ from bot.runs.policy.preferences import Preferences
 from bot.settings import ChannelTable
 from bot.slack.intake.slack_part import ChannelChoice
 from bot.slack.ui import buttons, words
+from bot.slack.ui.blocks import actions, button
 from bot.slack.ui.outcome import render
 from bot.text.translation import reader
 from bot.toolkit import Memory, MemoryScope
 from tests.catalogues import LANGUAGES
+from tests.support.slack import choose
 from tests.unit.slack.judge import accept_view
 from tests.unit.slack.rig import NO_CHOICE, Rig, listening, nothing_used
 from tests.unit.slack.samples import answer, outcome
@@ -396,10 +398,16 @@ async def test_a_follow_up_button_asks_its_question_once(rig):
     [(buttons.REGENERATE, RepeatReason.REGENERATE), (buttons.DEEPER, RepeatReason.DEEPER)],
 )
 async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
-    """However often it is pressed; as the person who pressed, in the same thread."""
+    """However often it is chosen; as the person who chose, in the same thread. The buttons of earlier
+    releases, in messages that stay, do the same."""
     request, ts = await posted_answer(rig)
-    for person in (BEN, BEN, ADA):
-        await rig.ws.click(person, GENERAL, ts, action)
+    old = [actions(button("Once more", action, request.id))]
+    earlier = await rig.clients.writes.chat_postMessage(
+        channel=GENERAL, thread_ts=request.thread, text="An old answer", blocks=old
+    )
+    await choose(rig.ws, BEN, GENERAL, ts, action)
+    await rig.ws.click(BEN, GENERAL, earlier["ts"], action)
+    await choose(rig.ws, ADA, GENERAL, ts, action)
     assert len(rig.requests) == 2
     again = rig.requests[1]
     assert (again.text, again.thread, again.user) == (request.text, request.thread, BEN)
@@ -415,7 +423,7 @@ async def test_an_edited_question_is_answered_again_as_it_stands_now(rig):
     request, ts = await posted_answer(rig)
     edited = {"again": RepeatReason.EDITED, "before_edit": "what it was"}
     await rig.stores.mailbox.rewrite(request.model_copy(update=edited))
-    await rig.ws.click(ADA, GENERAL, ts, buttons.REGENERATE)
+    await choose(rig.ws, ADA, GENERAL, ts, buttons.REGENERATE)
     again = rig.requests[1]
     assert (again.text, again.before_edit) == (request.text, "")
 
@@ -424,7 +432,7 @@ async def test_an_edited_question_is_answered_again_as_it_stands_now(rig):
 async def test_who_asks_again_for_somebody_else_mentions_nobody(rig, person):
     """(reliability 11) They did not write it."""
     _, ts = await posted_answer(rig, f"post hi <@{BEN}>")
-    await rig.ws.click(person, GENERAL, ts, buttons.REGENERATE)
+    await choose(rig.ws, person, GENERAL, ts, buttons.REGENERATE)
     first, again = rig.requests
     assert again.mentioned == (first.mentioned if person == ADA else ())
     assert first.mentioned
@@ -433,7 +441,7 @@ async def test_who_asks_again_for_somebody_else_mentions_nobody(rig, person):
 async def test_who_may_not_ask_may_not_have_an_answer_made_again(rig):
     """Guests are refused here as everywhere."""
     _, ts = await posted_answer(rig)
-    await rig.ws.click(GUS, GENERAL, ts, buttons.DEEPER)
+    await choose(rig.ws, GUS, GENERAL, ts, buttons.DEEPER)
     assert len(rig.requests) == 1
 
 

@@ -21,6 +21,7 @@ from bot.store import open_stores
 from bot.text.translation import Text, reader
 from tests.support.deployment import deployed
 from tests.support.runs import answer
+from tests.support.slack import choose
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import button
 from tests.unit.slack.test_approvals import SALES, card, cards, posts, private
@@ -92,7 +93,7 @@ async def test_a_message_is_in_one_language(
     """K7: headings, buttons, table, footer and what is added later are in the language of the answer;
     what only the reader sees is in theirs. Ada's Slack is in English, Chloe's in French."""
     with reader(locale):
-        expected = [words.GAPS(), words.REGENERATE(), words.DETAILS()]
+        expected = [words.GAPS(), words.ASK_AGAIN(), words.DETAILS_HINT()]
         working, deleted = words.WORKING(), words.DELETED()
     release = asyncio.Event()
 
@@ -112,10 +113,10 @@ async def test_a_message_is_in_one_language(
         others = {name for name in ("en-US", "fr-FR", "de-DE") if name != locale}
         for other in others:
             with reader(other):
-                assert words.REGENERATE() not in shown
+                assert words.ASK_AGAIN() not in shown
 
         for _ in range(2):  # the second press is answered in private
-            await bot.ws.click(person, SALES, terminal["ts"], REGENERATE)
+            await choose(bot.ws, person, SALES, terminal["ts"], REGENERATE)
         with reader("en-US" if person == ADA else "fr-FR"):
             told = words.ALREADY_ASKED()
         await bot.ws.until(lambda: told in private(bot, person, thread))

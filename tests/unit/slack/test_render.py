@@ -12,11 +12,11 @@ from bot.core.request import RepeatReason
 from bot.features.feedback.feature import THUMBS
 from bot.runs.outcomes import explain
 from bot.slack.ui import words
-from bot.slack.ui.buttons import DETAILS
+from bot.slack.ui.buttons import DETAILS, MENU
 from bot.slack.ui.charts import native_chart
 from bot.slack.ui.outcome import MAX_PARTS, render
 from bot.slack.ui.parts import Rendered
-from bot.slack.ui.run_details import RunDetails, details_modal
+from bot.slack.ui.run_details import details_modal
 from bot.text.translation import reader
 from tests.unit.slack.judge import accept_all, accept_view, shown_text
 from tests.unit.slack.samples import CHART, REQUEST, TOTALS, answer, outcome
@@ -77,8 +77,10 @@ def test_a_follow_up_carries_its_question_and_thread():
     rendered = render(outcome(answer(follow_ups=["a", "b", "c", "d", " "])), REQUEST)
     actions, again = [b for b in rendered.parts[0].blocks if b["type"] == "actions"]
     assert [e["text"]["text"] for e in actions["elements"]] == ["a", "b", "c"]
-    labels = [e["text"]["text"] for e in again["elements"]]
-    assert labels == [words.GO_DEEPER(), words.REGENERATE(), words.DETAILS()]
+    [menu] = again["elements"]
+    labels = [e["text"]["text"] for e in menu["options"]]
+    assert labels == [words.ASK_AGAIN(), words.LOOK_DEEPER(), words.DETAILS()]
+    assert all(entry["description"]["text"] for entry in menu["options"])
     assert REQUEST.thread in actions["elements"][0]["value"]
 
 
@@ -135,8 +137,7 @@ def test_a_short_question_keeps_its_buttons(changes, totals):
     rendered = render(outcome(result, totals=totals), asked, [THUMBS])
     accept_all(rendered)
     rows = [block for part in rendered.parts for block in part.blocks if block["type"] == "actions"]
-    labels = [each["text"]["text"] for each in rows[-1]["elements"]]
-    assert labels == [words.GO_DEEPER(), words.REGENERATE(), words.DETAILS()]
+    assert [each["action_id"] for each in rows[-1]["elements"]] == [MENU]
     assert "context_actions" in kinds(rendered)
 
 
@@ -157,20 +158,10 @@ def test_plain_text_is_not_doubted_where_nothing_was_looked_up():
 
 
 def test_details_say_what_the_footer_leaves_out():
-    """U10: turns, tool calls and tokens, in the reader's locale, from the button alone."""
+    """U10: turns, tool calls and tokens, in the reader's locale."""
     tools = {f"tool_{number}": number for number in range(1, 40)}
-    asked = REQUEST.model_copy(update={"locale": "de-DE"})
-    totals = TOTALS.model_copy(update={"tools": tools, "profile": "Support"})
-    rendered = render(outcome(totals=totals), asked)
-    accept_all(rendered)
-    button = next(
-        each
-        for block in rendered.parts[0].blocks
-        for each in block.get("elements", ())
-        if each.get("action_id") == DETAILS
-    )
     with reader("de-DE"):
-        view = details_modal(RunDetails.model_validate_json(button["value"]))
+        view = details_modal(TOTALS.model_copy(update={"tools": tools, "profile": "Support"}))
         turns, calls = words.DETAIL_TURNS(), words.DETAIL_CALLS()
     accept_view(view, "modal")
     shown = str(view)

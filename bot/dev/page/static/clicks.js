@@ -32,6 +32,7 @@ export const clicks = {
     openMenu(button, menu, messageOf(button));
   },
   "global-menu": (button) => openMenu(button, byId("global-menu")),
+  overflow: (button) => openMenu(button, button.nextElementSibling),
   edit: () => startEdit(menuMessage()),
   async delete() {
     const message = menuMessage();

@@ -41,6 +41,14 @@ class Button(_Element):
     agent_prompt: Annotated[str, Field(max_length=4000)] | None = None
 
 
+class Overflow(_Element):
+    """A menu behind an ellipsis."""
+
+    type: Literal["overflow"]
+    options: Annotated[list[PlainOption], Field(min_length=1, max_length=5)]
+    confirm: Confirm | None = None
+
+
 class FeedbackButton(Part):
     """One of the two feedback buttons."""
 
@@ -180,8 +188,10 @@ class NumberInput(_Choice):
 
 
 Menu = StaticSelect | UsersSelect | MultiUsersSelect | ConversationsSelect
-ActionElement = Annotated[Button | Menu | Picker | Checks, Field(discriminator="type")]
-Accessory = Annotated[Button | Menu | Picker | Checks | Image, Field(discriminator="type")]
+ActionElement = Annotated[Button | Overflow | Menu | Picker | Checks, Field(discriminator="type")]
+Accessory = Annotated[
+    Button | Overflow | Menu | Picker | Checks | Image, Field(discriminator="type")
+]
 InputElement = Annotated[
     Menu | Picker | Checks | PlainInput | NumberInput, Field(discriminator="type")
 ]

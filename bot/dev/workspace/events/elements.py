@@ -64,6 +64,8 @@ def action(block_id: str, element: Json, value: Any, ts: str) -> Json:
     }
     if kind == "button":
         return used | {k: element[k] for k in ("text", "value", "style", "url") if k in element}
+    if kind == "overflow":
+        return used | {"selected_option": _option(element, value)}
     if kind == "feedback_buttons":
         return used | _feedback(element, value)
     return used | {k: v for k, v in state_of(element, value).items() if k != "type"}

@@ -49,9 +49,17 @@ def house_style(settings: HouseStyleSettings) -> Feature:
         "house_style",
         run_part=partial(StyleOfRun, settings),
         slack_part=partial(StyleInSlack, settings),
-        buttons=(AnswerButton(Text("House style"), SHOW, lambda outcome, _: outcome.run_id),),
+        buttons=(SHOW_REASONS,),
         operator_part=StyleForOperators(settings),
     )
+
+
+SHOW_REASONS = AnswerButton(
+    Text("House style"),
+    SHOW,
+    lambda outcome, _: outcome.run_id,
+    hint=Text("Which words it does without"),
+)
 
 
 class StyleOfRun(RunPart):
