@@ -47,6 +47,7 @@ def first_state(
         task=asked,
         pending=(*caller.pending, asked, *notes),
         acquired=tuple(dict.fromkeys((*caller.acquired, *offered))),
+        noted=caller.noted,
         links=caller.links,
         hooks=caller.hooks,
         last_usage=caller.last_usage,
@@ -85,6 +86,7 @@ def caller_after(
         previous_response_id=state.parent,
         pending=pending,
         acquired=state.acquired,
+        noted=state.noted,
         links=state.links,
         hooks={
             name: {FOR_THREAD: kept[FOR_THREAD]}

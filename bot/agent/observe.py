@@ -241,7 +241,7 @@ def take_outputs(
     items: Items = tuple(output.item() for output in outputs)
     brought = (link for output in outputs for link in output.links)
     links = dict.fromkeys((*state.links, *response.links, *brought))
-    acquired = dict.fromkeys((*state.acquired, *(n for output in outputs for n in output.acquired)))
+    new = [name for output in outputs for name in output.acquired]
     transition = Transition.FINAL_REJECTED if rejected else Transition.TOOLS_ANSWERED
     state = state.go(
         Transition.BLOCKED if blocked else transition,
@@ -249,7 +249,9 @@ def take_outputs(
         sent_back=state.sent_back + blocked,
         **_chain_after(state, items),
         links=tuple(links),
-        acquired=tuple(acquired),
+        acquired=tuple(dict.fromkeys((*state.acquired, *new))),
+        # What had no room before is wanted now.
+        noted={n: digest for n, digest in state.noted.items() if digest or n not in new},
         restart=next((output.restart for output in outputs if output.restart), ""),
         done=(*state.done, *(step for output in outputs for step in output.steps)),
         rehearsed=(*state.rehearsed, *(output.rehearsed for output in outputs if output.rehearsed)),

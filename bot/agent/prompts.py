@@ -200,6 +200,8 @@ def checkpoint(notes: str) -> str:
     )
 
 
+_ACQUIRED, _BY_NAME = "[Acquired: ", "; "
+
 THREAD_MESSAGES = "[Written"
 """The beginning of the message that brings what people wrote in the thread."""
 
@@ -261,6 +263,32 @@ def messages_withdrawn(left: Sequence[str]) -> Item:
 def to_judge(asked: str, result: str) -> Item:
     """Return the message that the judge reads."""
     return {"role": "user", "content": f"The request:\n{asked}\n\nThe result:\n{result}"}
+
+
+def acquired(name: str, text: str, *, is_new: bool) -> Item:
+    """Return the text that comes with what the model acquired; `is_new` says that it takes the place of
+    an earlier one."""
+    change = f"{_BY_NAME}it has changed, and counts instead of the one before" if is_new else ""
+    return note(f"{_ACQUIRED}{name}{change}]\n{text}")
+
+
+def acquired_without_text(names: Sequence[str]) -> Item:
+    """Return the note that names what was acquired and whose text had no room."""
+    listed = ", ".join(names)
+    return note(
+        f"{_ACQUIRED}{listed}{_BY_NAME}no room for what they say] If you need it, acquire them again."
+    )
+
+
+def names_acquired(item: Item) -> tuple[str, ...]:
+    """Return the names that a note of what is acquired is about; none for any other item."""
+    content = item.get("content")
+    if item.get("role") != "developer" or not isinstance(content, str):
+        return ()
+    heading = content.partition("\n")[0].partition("]")[0]
+    if not heading.startswith(_ACQUIRED):
+        return ()
+    return tuple(heading.removeprefix(_ACQUIRED).partition(_BY_NAME)[0].split(", "))
 
 
 def note(text: str) -> Item:

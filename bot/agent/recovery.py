@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from bot.agent import prompts
+from bot.agent import acquired, prompts
 from bot.agent.compaction import SHARE_OF_CHANGES, UNKNOWN_WINDOW, Compaction
 from bot.agent.interrupt import Interrupted
 from bot.agent.limits import ContextAction, gauge, tripped
@@ -29,7 +29,8 @@ _OF_ONE_MODEL = frozenset(
 
 async def prepare(phases: Phases, state: LoopState) -> LoopState:
     """Return the state before the next call, each step recorded: a rebuilt or compacted conversation,
-    the warning about a limit or the decision to finish, and messages of hooks."""
+    the warning about a limit or the decision to finish, the texts of what was acquired, and messages
+    of hooks."""
     if _has_other_mode(phases, state):
         state = await _rebuild(phases, state) or state
     if state.restart:
@@ -37,6 +38,11 @@ async def prepare(phases: Phases, state: LoopState) -> LoopState:
     elif phases.context_action(state) is ContextAction.COMPACT:
         state = await _compact(phases, state) or state.replace(compacted=True)
     state = await _apply_guards(phases, state)
+    if not state.closing:
+        state, notes = await acquired.lacking(phases, state)
+        if notes:
+            state = state.replace(pending=(*state.pending, *notes))
+            state = await phases.record(state, notes)
     none: Items = ()
     messages = await phases.ask(state, phases.deps.hooks.on_turn_start(state), none)
     if not messages:
@@ -115,18 +121,20 @@ async def _compact(phases: Phases, state: LoopState) -> LoopState | None:
     )
     entries = await phases.deps.history()
     changes = changes_in(entries, phases.deps.toolbox.is_change)
-    compacted = await compaction.compact(active_items(entries), state.task, changes)
+    conversation = acquired.without_notes(active_items(entries))
+    compacted = await compaction.compact(conversation, state.task, changes)
     if compacted is None:
         return None
+    state, items = await acquired.in_front(phases, state, compacted.items)
     fresh = phases.spend(state, compacted.usage).go(
         Transition.COMPACTED,
         parent=None,
-        pending=compacted.items,
+        pending=items,
         last_usage=NO_USAGE,
         compacted=True,
         checkpoint_offered=False,
     )
-    return await phases.record(fresh, compacted.items, checkpoint=True)
+    return await phases.record(fresh, items, checkpoint=True)
 
 
 async def _retry_parent(phases: Phases, state: LoopState) -> LoopState:
@@ -148,6 +156,7 @@ async def _restart(phases: Phases, state: LoopState) -> LoopState:
     made = (prompts.note(prompts.changes_before(lines_of(changes, room))),) if changes else ()
     notes = (item for item in state.pending if item.get("role") == "developer")
     items = portable((*wanted, prompts.note(state.restart), *made, *notes))
+    state, items = await acquired.in_front(phases, state, items)
     fresh = state.go(
         Transition.CHECKPOINTED, parent=None, pending=items, restart="", last_usage=NO_USAGE
     )
@@ -161,6 +170,7 @@ async def _rebuild(phases: Phases, state: LoopState) -> LoopState | None:
     items = portable(active_items(await phases.deps.history())) or task
     if not items:
         return None
+    state, items = await acquired.in_front(phases, state, items)
     stateless = phases.deps.traits.stateless
     fresh = state.go(Transition.REBUILT, parent=None, pending=items, stateless=stateless)
     return await phases.record(fresh, items, checkpoint=True)

@@ -115,6 +115,8 @@ class LoopState(BaseModel):
     parent: str | None = None
     pending: tuple[Item, ...] = ()
     acquired: tuple[str, ...] = ()
+    # What is acquired whose text the chain has, with its digest ("" if the text had no room).
+    noted: dict[str, str] = {}
     links: tuple[str, ...] = ()  # addresses from tools, which the answer may link to
     usage: Usage = Usage()
     last_usage: Usage = Usage()

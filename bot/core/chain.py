@@ -62,6 +62,8 @@ class CallerState(BaseModel):
     - `pending`: items that the next model request must send first: outputs of the calls in that
       response, and messages that never reached the model. The two fields are always consistent:
       every call in the chain has its output in the chain or in `pending`.
+    - `acquired`: the names of what the model acquired. `noted`: of those whose text the chain has, the
+      digest of it, "" if it had no room.
     - `links`: URLs that tools returned; the bot may post them as links.
     - `hooks`: state that hooks keep from one run to the next, by hook name.
     - `stateless`: the service stores no responses: each request carries the conversation.
@@ -77,6 +79,7 @@ class CallerState(BaseModel):
     previous_response_id: str | None = None
     pending: tuple[Item, ...] = ()
     acquired: tuple[str, ...] = ()
+    noted: dict[str, str] = {}
     model: str = ""
     last_usage: Usage = Usage()
     links: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from pydantic_core import to_json
 
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit import hosted
+from bot.toolkit.acquired_text import AcquiredText
 from bot.toolkit.offering import INPUTS, Input, asks_for
 from bot.toolkit.ranking import Ranking
 from bot.toolkit.skill import GROUP, Skill
@@ -160,6 +161,11 @@ class Catalogue:
 
     def skill(self, name: str) -> Skill | None:
         return next((skill for skill in self.skills if skill.name == name), None)
+
+    def text_of(self, name: str) -> AcquiredText | None:
+        """Return the text that comes with what the model acquires under this name; None without one."""
+        entry = self.get(name) or self.skill(name)
+        return entry.acquired_text if entry else None
 
     def near(self, name: str) -> list[str]:
         """Return up to three names of tools and skills that are similar to `name`."""

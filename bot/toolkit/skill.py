@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.toolkit.acquired_text import AcquiredText
+
 GROUP = "skills"
 """The group of all skills, as the `tools` of a channel name it."""
 
@@ -35,6 +37,15 @@ class Skill:
     tools: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
     remark: str = ""
+
+    @property
+    def acquired_text(self) -> AcquiredText:
+        """The text that it brings into the conversation."""
+
+        async def text(_services: object) -> str:
+            return self.text
+
+        return AcquiredText(text, is_data=False, digest=self.digest)
 
     @property
     def listed(self) -> str:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 from bot.core.answers import Source
 from bot.core.chain import ReportCheck
 from bot.core.errors import ToolDefinitionError
+from bot.toolkit.acquired_text import AcquiredText
 from bot.toolkit.definition_place import place_of
 from bot.toolkit.docstrings import descriptions
 from bot.toolkit.offering import Input
@@ -166,6 +167,12 @@ class Tool:
     def place(self) -> str:
         """The file and line of its definition."""
         return place_of(self.function)
+
+    @property
+    def acquired_text(self) -> AcquiredText | None:
+        """The text that the tool brings into the conversation; None for a tool without."""
+        make = self.on_acquired
+        return AcquiredText(make, seconds=self.timeout) if make else None
 
     @property
     def line(self) -> str:

@@ -44,7 +44,7 @@ async def test_a_tool_is_acquired_then_used(stores: Stores) -> None:
     assert "sky: moon" in str(bot.api.requests[0].body["tools"])
     assert bot.said(0)[-1].endswith("- moon: Phase of the moon on a date")  # it fits the question
     assert bot.offered(1) == ["greet", "acquire_tools", "complete_task", "moon"]
-    assert "The observatory knows nothing of days." in bot.outputs(1)[0]
+    assert "The observatory knows nothing of days." in bot.said(1)[-1]
     assert bot.outputs(2) == ["full"]
     assert bot.board.of(ToolsAcquired) == [ToolsAcquired(("moon",))]
 

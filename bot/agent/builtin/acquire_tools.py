@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Collection, Iterable
 
 from pydantic import BaseModel, ValidationError
@@ -11,16 +9,9 @@ from pydantic import BaseModel, ValidationError
 from bot.agent import prompts
 from bot.agent.calls.outputs import CallOutput
 from bot.core.chain import Item
-from bot.core.context import RequestContext, bound_request
-from bot.core.errors import ToolError
 from bot.core.request import FileRef, Request
-from bot.text.invisible_text import without_invisible
-from bot.text.redaction import redacted
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.offering import inputs_of
-from bot.toolkit.tool import Services, Tool
-
-log = logging.getLogger(__name__)
 
 _MOST_FOUND = 15
 _HOW = 'Give {"names": ["…"]} with names from the list in the description.'
@@ -54,28 +45,17 @@ def tool_hints(
     return (prompts.note(prompts.tool_hints("\n".join(lines))),) if lines else ()
 
 
-async def acquire(
-    call: Item,
-    catalogue: Catalogue,
-    services: Services,
-    context: RequestContext,
-    has: Collection[str] = (),
-) -> CallOutput:
+def acquire(call: Item, catalogue: Catalogue, noted: Collection[str] = ()) -> CallOutput:
     """Return the output of a call: the tools and skills that the model has now, and the search
-    results. A call of a skill, which has no function, acquires it too. The model `has` skills of
-    these names."""
+    results. A call of a skill, which has no function, acquires it too. `noted` are the names whose
+    texts the conversation has."""
     try:
         asked = _Asked.model_validate_json(call["arguments"])
     except ValidationError:
         asked = _Asked()
     names = (call["name"],) if call["name"] != ACQUIRE else tuple(dict.fromkeys(asked.names))
     found = with_their_tools(names, catalogue)
-    lines = [
-        f"{name}: you have it; follow what it says."
-        if name in has and catalogue.skill(name)
-        else await introduce(name, catalogue, services, context)
-        for name in names
-    ]
+    lines = [_introduced(name, catalogue, noted) for name in names]
     if asked.search:
         lines.append(_found(asked.search, catalogue))
     ok = bool(found or asked.search)
@@ -103,33 +83,18 @@ def _found(search: str, catalogue: Catalogue) -> str:
     return f"Tools that fit, the best first; acquire them by name:\n{lines}"
 
 
-async def introduce(
-    name: str, catalogue: Catalogue, services: Services, context: RequestContext
-) -> str:
-    """Return what the model reads about a tool or skill it asked for, with the tool's own context."""
+def _introduced(name: str, catalogue: Catalogue, noted: Collection[str]) -> str:
+    """Return what the model reads about a tool or skill it asked for; the text of it is a note."""
     if skill := catalogue.skill(name):
+        if name in noted:
+            return f"{name}: you have it; follow what it says."
         missing = ", ".join(tool for tool in skill.tools if not catalogue.get(tool))
         lacks = missing and f"It names tools that you do not have here: {missing}."
         return "\n".join(filter(None, (f"{name}: what it says follows.", skill.remark, lacks)))
-    tool = catalogue.get(name)
-    if tool is None:
+    if catalogue.get(name) is None:
         near = ", ".join(catalogue.near(name)) or "none"
         return f"{name}: there is no such tool. Similar: {near}."
-    about = await introduction_of(tool, services, context)
-    return "\n".join(filter(None, (f"{name}: you can call it now.", about)))
-
-
-async def introduction_of(tool: Tool, services: Services, context: RequestContext) -> str:
-    """Return what the tool says of itself when it is acquired; "" if it says nothing."""
-    if tool.on_acquired is None:
-        return ""
-    try:
-        with bound_request(context):
-            async with asyncio.timeout(tool.timeout):
-                about = await tool.on_acquired(services)
-    except (ToolError, TimeoutError) as error:
-        return f"(Its notes could not be loaded: {str(error) or 'it took too long'})"
-    except Exception:
-        log.exception("on_acquired failed", extra={"tool": tool.name})
-        return ""
-    return redacted(without_invisible(about))
+    if catalogue.text_of(name) is None:
+        return f"{name}: you can call it now."
+    where = "above" if name in noted else "below"
+    return f"{name}: you can call it now. What there is to know is {where}."

@@ -18,10 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import override
 
 from bot.agent import prompts
-from bot.agent.builtin.acquire_tools import introduce, with_their_tools
+from bot.agent.builtin.acquire_tools import with_their_tools
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
-from bot.agent.calls.outputs import mark_as_data, new_mark
 from bot.agent.events import (
     FromSubagent,
     ReasoningDelta,
@@ -45,7 +44,6 @@ from bot.model.types import ModelRequest
 from bot.toolkit import Provided, Reads, Tool, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.offering import inputs_of
-from bot.toolkit.size import Room, shortened
 
 NAME = "dispatch_subagent"
 
@@ -118,8 +116,7 @@ class Subagents:
     ) -> tuple[RunEnded, Sequence[LedgerEntry]]:
         """Run the loop. Return its last event, and its conversation after the goal."""
         context = replace(context, run_id=context.idempotency_key)
-        known = await self._introduced(tools, catalogue, context)
-        asked = prompts.subtask(context.request, "\n\n".join((goal, *known)))
+        asked = prompts.subtask(context.request, goal)
         entries = [LedgerEntry(run_id=context.run_id, items=(asked,))]
         named = with_their_tools(tools, catalogue)
         offered = dict.fromkeys((*named, *catalogue.offers(goal, inputs_of(goal))))
@@ -137,17 +134,6 @@ class Subagents:
                     if isinstance(event, RunEnded):
                         return event, entries[1:]
         raise RuntimeError("the loop ended without RunEnded")
-
-    async def _introduced(
-        self, names: Sequence[str], catalogue: Catalogue, context: RequestContext
-    ) -> list[str]:
-        """Return the introductions of the tools, as if the sub-agent had acquired them."""
-        known = [tool for tool in map(catalogue.get, names) if tool]
-        services = self.deps.toolbox.services
-        with_context = [tool.name for tool in known if tool.on_acquired]
-        texts = [await introduce(name, catalogue, services, context) for name in with_context]
-        room = Room(context.max_response_size, context.max_response_tokens)
-        return [mark_as_data(shortened("\n".join(texts), room), new_mark())] if texts else []
 
     def _child_deps(
         self,

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
-from bot.agent.builtin.acquire_tools import acquire, introduction_of
+from bot.agent.builtin.acquire_tools import acquire
 from bot.agent.builtin.complete_task import describe_errors
 from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.calls.outputs import CallOutput, mark_for
@@ -111,9 +111,9 @@ class _Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Makes calls. `offered` are the names of the tools that the request carried; `context` is
-    bound for each call; `pool` is what sub-agents may spend; `asker` asks for what calls need. The
-    conversation has the skills among `acquired`."""
+    """Makes calls. `offered` are the names of the tools that the request carried, `noted` of what the
+    model has the texts of; `context` is bound for each call; `pool` is what sub-agents may spend;
+    `asker` asks for what calls need."""
 
     toolbox: Toolbox
     hooks: HookChain
@@ -121,7 +121,7 @@ class Calls:
     pool: SharedBudget
     offered: frozenset[str]
     asker: Asker
-    acquired: frozenset[str] = frozenset()
+    noted: frozenset[str] = frozenset()
 
     async def make(self, call: Item, events: CallEvents) -> CallOutput | None:
         """Make one call. Return its output, cut to the available room; None while the call waits
@@ -141,11 +141,9 @@ class Calls:
         saved under a handle. Stop does not wait for that, and the output of the call is not
         lost."""
         room = Room(self.context.max_response_size, self.context.max_response_tokens)
-        if output.note or output.introduction:
+        if output.note:
             quarter = Room(room.characters // 4, room.tokens // 4)
-            note = shortened(output.note, quarter)
-            about = shortened(output.introduction, quarter)
-            output = replace(output, note=note, introduction=about)
+            output = replace(output, note=shortened(output.note, quarter))
         room = room.left_after(output.frame)
         if room.holds(output.text):
             return output
@@ -174,14 +172,12 @@ class Calls:
 
     async def _answer(self, call: Item, events: CallEvents) -> CallOutput | None:
         if call["name"] == ACQUIRE or self.toolbox.catalogue.skill(call["name"]):
-            return await self._acquire(call, events)
+            return self._acquire(call, events)
         tool = self.toolbox.catalogue.get(call["name"])
-        if tool is None or tool.name in self.offered:
-            return await self._answer_offered(call, events)
-        # Told before the call is made: a Stop in between then loses no output.
-        about = await introduction_of(tool, self.toolbox.services, self.context)
         output = await self._answer_offered(call, events)
-        return output and replace(output, acquired=(tool.name,), introduction=about)
+        if output is None or tool is None or tool.name in self.offered:
+            return output
+        return replace(output, acquired=(tool.name,))
 
     async def _answer_offered(self, call: Item, events: CallEvents) -> CallOutput | None:
         try:
@@ -207,13 +203,13 @@ class Calls:
                 made = _Call(self, call["call_id"], tool, arguments, title, events)
                 return await made.make(veto)
 
-    async def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
-        catalogue, has = self.toolbox.catalogue, self.acquired
-        output = await acquire(call, catalogue, self.toolbox.services, self.context, has)
+    def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
+        catalogue = self.toolbox.catalogue
+        output = acquire(call, catalogue, self.noted)
         if tools := tuple(name for name in output.acquired if catalogue.get(name)):
             events.put_nowait(ToolsAcquired(tools))
         for skill in filter(None, map(catalogue.skill, output.acquired)):
-            if skill.name not in has:
+            if skill.name not in self.noted:
                 events.put_nowait(SkillAcquired.of(skill))
         if output.acquired:
             return output

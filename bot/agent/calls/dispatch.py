@@ -147,13 +147,13 @@ class Dispatch:
         to_run, left_out, finals = self._divided()
         deps = self.deps
         runner = Calls(
-            deps.toolbox,
-            deps.hooks,
-            self.context,
-            self._pool,
-            self.offered,
-            deps.asker,
-            frozenset(self.state.acquired),
+            toolbox=deps.toolbox,
+            hooks=deps.hooks,
+            context=self.context,
+            pool=self._pool,
+            offered=self.offered,
+            noted=frozenset(name for name, digest in self.state.noted.items() if digest),
+            asker=deps.asker,
         )
         try:
             await self._show_answered()

@@ -41,7 +41,6 @@ class CallOutput:
     - `unknown`: a change may or may not have been made.
     - `restart`: the text with which a fresh chain begins.
     - `mark`: set if the text comes from outside. `note`: our own remark on it.
-    - `introduction`: what the tool says of itself, of a call that acquired it.
     - `title`: the call in one line for people, "" if it is not shown. `inner`: a sub-agent's steps.
     - `record`: what the ledger keeps with the output; None for a call that gave nothing."""
 
@@ -57,7 +56,6 @@ class CallOutput:
     restart: str = ""
     mark: str = ""
     note: str = ""
-    introduction: str = ""
     title: str = ""
     inner: tuple[Step, ...] = ()
     refused: bool = False
@@ -94,7 +92,7 @@ class CallOutput:
 
     @property
     def frame(self) -> str:
-        """Return all of the output but its text: what introduces it, and the marks around it."""
+        """Return all of the output but its text: our remark, and the marks around it."""
         return self._framed("")
 
     def item(self) -> Item:
@@ -104,7 +102,7 @@ class CallOutput:
 
     def _framed(self, text: str) -> str:
         marked = mark_as_data(text, self.mark) if self.mark else text
-        return "\n".join((*filter(None, (self.introduction, self.note)), marked))
+        return f"{self.note}\n{marked}" if self.note else marked
 
 
 def new_mark() -> str:

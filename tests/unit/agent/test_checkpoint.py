@@ -58,11 +58,13 @@ def worker(request: ModelRequest) -> Reply:
 
 @pytest.mark.parametrize("stateless", [False, True])
 async def test_the_model_begins_afresh_with_what_it_wrote_down(stateless: bool) -> None:
-    """E2: the request as it was asked, the notes, the acquired tools; nothing else."""
+    """E2: the request as it was asked, the notes, the acquired tools and what they say; nothing
+    else."""
     async with bench(worker, window=WINDOW, stateless=stateless) as place:
         ended = await place.run("Read all lists.")
     *_, before, fresh = (each.body for each in place.api.requests)
-    task, notes = fresh["input"]
+    about, task, notes = fresh["input"]
+    assert "use it for extras" in about["content"]
     assert task["content"] == "Read all lists."
     assert "previous_response_id" not in fresh
     assert [each in notes["content"] for each in ("were read", "line 799", "Read list 8")] == [
@@ -148,7 +150,7 @@ async def test_a_run_goes_on_from_each_of_its_save_points(stateless: bool) -> No
             entries = await place.parts.history()
             assert ended.status is RunStatus.SUCCESS
             assert sum(each.checkpoint for each in entries) == 1
-            assert active_items(entries)[0]["content"] == "Read all lists."
+            assert active_items(entries)[1]["content"] == "Read all lists."
             assert "line 199" not in str(active_items(entries))
 
 
@@ -176,7 +178,7 @@ async def test_what_people_said_in_between_goes_along() -> None:
         place.parts = replace(place.parts, hooks=HookChain((Steered(),)))
         await place.run("Read all lists.", state)
     contents = [each["content"] for each in place.api.requests[-1].body["input"]]
-    assert contents[:2] == ["Read all lists.", "Only those of May."]
+    assert contents[1:3] == ["Read all lists.", "Only those of May."]
     assert "An older question." not in contents
 
 

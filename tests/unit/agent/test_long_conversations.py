@@ -15,14 +15,19 @@ from hypothesis import strategies as st
 from bot.agent.calls.outputs import mark_as_data, marked_text
 from bot.agent.compaction import Compaction
 from bot.agent.events import Recorded, RunEnded, TextWithdrawn
+from bot.agent.handover import caller_after, first_state
 from bot.agent.state import LoopState
 from bot.agent.window import active_items, portable, whole_pairs, without_stray_reasoning
-from bot.core.chain import Item, LedgerEntry
+from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
 from bot.dev.model import Script, call, calls, empty, finish, held, reasoning, text
 from bot.dev.model.errors import parent_not_found
 from bot.text.token_estimate import estimated_tokens
+from bot.toolkit import Tool, tool
+from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.skill import Skill
+from bot.toolkit.tool import Services
 from tests.unit.agent.harness import ANSWER, MODELS, bench
 
 EARLIER = (
@@ -171,6 +176,95 @@ async def test_a_stateless_thread_goes_on() -> None:
         again = await place.run("Second?", LoopState(pending=first.state.pending))
     assert again.status is RunStatus.SUCCESS
     assert "First?" in str(place.api.requests[-1].body["input"])
+
+
+def refunds(text: str) -> Skill:
+    about = "Refunds and returns of customers."
+    return Skill(
+        name="refunds", title="Refunds", description=about, text=text, digest=text, origin="test"
+    )
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_what_was_acquired_stays_known(stateless: bool) -> None:
+    """D2 B8 E3: the next question sees what a tool says and a skill exactly once, on the chain as it
+    was, where the service has lost the chain, after compaction, where the ledger has lost it, and in
+    another thread that goes on with them. It is told a skill anew that has changed."""
+    names = ["extra", "refunds"]
+    acquired = Script([call("acquire_tools", {"names": names}), finish(ANSWER)])
+    async with bench(acquired, stateless=stateless) as place:
+
+        def with_skill(text: str) -> None:
+            toolbox = place.parts.toolbox
+            catalogue = replace(toolbox.catalogue, skills=(refunds(text),))
+            place.parts = replace(place.parts, toolbox=replace(toolbox, catalogue=catalogue))
+
+        async def goes_on(state: LoopState, **faults: int) -> tuple[CallerState, list[int]]:
+            for kind, number in faults.items():
+                place.api.faults.fail(kind, times=number)
+            ended = await place.run("And again?", state)
+            assert ended.status is RunStatus.SUCCESS
+            left, _ = caller_after(ended, CallerState(), model="gpt-5.4-mini", bound_to=None)
+            assert left is not None
+            conversation = str(place.api.conversation(str(place.api.requests[-1].response_id)))
+            return left, [conversation.count(words) for words in ("use it for extras", "Half.")]
+
+        with_skill("Half.")
+        left, _ = await goes_on(LoopState())
+        place.api.brain = lambda request: finish(ANSWER) if request.tools else text("Tools.")
+        left, in_chain = await goes_on(begun(left))
+        gone = {} if stateless else {"previous_response_id": "resp_long_gone"}
+        left, rebuilt = await goes_on(begun(left, **gone))
+        left, compacted = await goes_on(begun(left), context_length=1)
+        del place.saved[:]  # entries of the ledger expire
+        left, expired = await goes_on(begun(left, **gone))
+        del place.saved[:]
+        other = CallerState(acquired=left.acquired, stateless=stateless)
+        left, elsewhere = await goes_on(begun(other))
+        assert [in_chain, rebuilt, compacted, expired, elsewhere] == [[1, 1]] * 5
+        told = place.api.requests[-1].body["input"]
+        assert {"role": "developer", "content": "[Acquired: refunds]\nHalf."} in told
+        with_skill("All.")
+        await goes_on(begun(left))
+        changed = "[Acquired: refunds; it has changed, and counts instead of the one before]\nAll."
+        assert place.api.requests[-1].body["input"][-1]["content"] == changed
+
+
+def begun(left: CallerState, **changes: Any) -> LoopState:
+    """The state in which the next run of a thread begins, without its question."""
+    state = first_state(left.model_copy(update=changes), {})
+    return state.replace(pending=left.pending)
+
+
+async def test_of_much_that_was_acquired_the_newest_is_told_again() -> None:
+    """D2 E3: all of it takes at most a tenth of the window. The rest is named, none is cut without a
+    word, and what is acquired again is told again."""
+
+    def saying(name: str) -> Tool:
+        async def about(_services: Services) -> str:
+            return f"All about {name}. " + "word " * 800
+
+        @tool(group="rare", summary="Something extra", on_acquired=about)
+        async def rare() -> str:
+            "Rare."
+            return ""
+
+        return replace(rare.tool, name=name)
+
+    again = Script([call("acquire_tools", {"names": ["first"]}), finish(ANSWER)])
+    async with bench(again, window=12_000) as place:
+        catalogue = Catalogue.of(map(saying, ("first", "second", "third")))
+        toolbox = replace(place.parts.toolbox, catalogue=catalogue)
+        place.parts = replace(place.parts, toolbox=toolbox)
+        acquired = ("first", "second", "third")
+        ended = await place.run("Go on", LoopState(parent="resp_gone", acquired=acquired))
+    rebuilt, after = (each.body["input"] for each in place.api.requests[-2:])
+    named, told = (item["content"] for item in rebuilt[:2])
+    assert named.startswith("[Acquired: first, second; no room")
+    assert "All about third" in told
+    assert "first: you can call it now. What there is to know is below." in str(after)
+    assert "All about first" in after[-1]["content"]
+    assert list(ended.state.noted) == ["second", "third", "first"]
 
 
 async def test_a_long_conversation_is_shortened_before_it_is_full() -> None:

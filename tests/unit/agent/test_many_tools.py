@@ -21,14 +21,15 @@ def unlisted(place: Bench) -> None:
 
 @pytest.mark.parametrize("stateless", [False, True])
 async def test_a_listed_tool_runs_when_it_is_called(stateless: bool) -> None:
-    """D1 D2 K6: no call to acquire it first; its context comes with the output, and it is offered from
+    """D1 D2 K6: no call to acquire it first; its context follows the output, and it is offered from
     then on."""
     script = Script([call("extra", {"what": "x"}), finish(ANSWER)])
     async with bench(script, stateless=stateless) as place:
         ended = await place.run()
     first, second = (place.api.requests[n].body["tools"] for n in (0, 1))
     assert [each["name"] for each in second] == [*(each["name"] for each in first), "extra"]
-    assert list(place.outputs().values()) == ["extra tells things; use it for extras.\nextra x"]
+    assert list(place.outputs().values()) == ["extra x"]
+    assert "use it for extras" in place.api.requests[1].body["input"][-1]["content"]
     assert ended.state.acquired == ("extra",)
 
 
@@ -39,7 +40,7 @@ async def test_with_wrong_arguments_its_schema_comes_back(arguments: object) -> 
     async with bench(script) as place:
         await place.run()
     [text] = place.outputs(1).values()
-    assert text.startswith("extra tells things; use it for extras.\nThe arguments of extra are not")
+    assert text.startswith("The arguments of extra are not")
     assert '"properties":{"what":{"type":"string"}}' in text
     assert "extra" in [each["name"] for each in place.api.requests[1].body["tools"]]
     assert list(place.outputs(2).values()) == ["extra x"]
