@@ -5,32 +5,34 @@ from __future__ import annotations
 from bot.core.outcome import StopReason
 from tests.behaviour import outcomes, table
 
-FORM = "I could not put this into the usual format, so take it with care. Retrying may help."
+FORM = "I could not put this into the usual format, so check this answer before you rely on it. Retrying may help."
 DOWN = "The model service is overloaded or cannot be reached. Please retry in a minute."
 BROKE = "The connection to the model service broke several times. Please retry in a minute."
 NO_FORM = "I could not put this into the usual format, so I have no answer yet. Retrying may help."
-STEPS = "I used up the steps I may take for one question, so this is not everything. Ask a narrower question."
+STEPS = "I used up the steps I may take for one question, so this answer is not complete. Ask a narrower question."
 NO_STEPS = "I used up the steps I may take for one question, so I have no answer yet. Ask a narrower question."
-TOKENS = "I used up the token budget for one question, so this is not everything. Ask a narrower question."
+TOKENS = "I used up the token budget for one question, so this answer is not complete. Ask a narrower question."
 NO_TOKENS = (
     "I used up the token budget for one question, so I have no answer yet. Ask a narrower question."
 )
-TOOLS = "My tools kept failing, so this is not everything. Retry, or put the question another way."
+TOOLS = (
+    "My tools kept failing, so this answer is not complete. Retry, or put the question another way."
+)
 LONG = "This is more than I can read at once. Start a new thread, or ask about a smaller part."
 _MORE = "Retry, or ask a narrower question. Your bot's operator can allow more time: [limits] turn_seconds."
 SLOW = f"The model took too long to respond, so I have no answer yet. {_MORE}"
 
-TRICKLE = f"The model took too long to respond, so this is not everything. {_MORE}"
+TRICKLE = f"The model took too long to respond, so this answer is not complete. {_MORE}"
 FILTER = "The model's content filter stopped this answer. Put the question another way."
 
 NO_MODEL = "The model service does not have the model I am set to use. Tell your bot's operator."
-MONEY = "I used up the money budget for one question, so this is not everything. Ask a narrower question."
-TIME = "I ran out of time, so this is not everything. Ask a narrower question."
-FULL = "This thread has become too long for me, so this is not everything. Start a new one for the next question."
-NOTHING_NEW = "Further work added nothing new."
-CHECKED = "A check found this answer incomplete, so take it with care."
+MONEY = "I used up the money budget for one question, so this answer is not complete. Ask a narrower question."
+TIME = "I ran out of time, so this answer is not complete. Ask a narrower question."
+FULL = "This thread has become too long for me, so this answer is not complete. Start a new one for the next question."
+NOTHING_NEW = "I stopped because further steps found nothing new."
+CHECKED = "A check found this answer incomplete, so check it before you rely on it."
 PAUSED = "I was paused, so I have no answer yet. Retry when I am back."
-BUG = "Something went wrong on my side and has been logged. Please retry; if it happens again, tell your bot's operator."
+BUG = "Something went wrong on my side. Please retry. If it happens again, tell your bot's operator: the log has the details."
 
 EXPECTED = [
     ("malformed arguments", "success", "completed", 2, ""),

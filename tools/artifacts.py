@@ -40,7 +40,7 @@ _TABLE_ROWS = 100_000
     summary="Read on in a saved result by its handle",
     safety=Reads(foreign=True),
     offered_with=("document", "output"),
-    title="Read on in {handle}",
+    title="Continue reading {handle}",
     narrowing=("fields", "limit"),
 )
 async def read_artifact(

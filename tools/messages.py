@@ -116,7 +116,7 @@ async def schedule_message(
     summary="The asker's messages that wait to be posted",
     safety=Reads(foreign=True, repeatable=False),
     timeout=60.0,
-    title="List the messages that are posted later",
+    title="List scheduled messages",
     narrowing=("limit",),
 )
 async def list_scheduled_messages(
@@ -139,7 +139,7 @@ async def list_scheduled_messages(
     group="slack",
     summary="Cancel a message that waits to be posted, once somebody has approved it",
     safety=Changes(sensitive=True, check=_can_be_cancelled),
-    title="Never post “{text}”",
+    title="Cancel the message “{text}”",
 )
 async def cancel_scheduled_message(
     id: Annotated[str, Field(description="As list_scheduled_messages gives it.")],

@@ -31,7 +31,8 @@ _CUT_SHORT = {
     StopReason.TURN_TIMEOUT: (
         Text("The model took too long to respond"),
         Text(
-            "Retry, or ask a narrower question. Your bot's operator can allow more time: [limits] turn_seconds."
+            "Retry, or ask a narrower question. Your bot's operator can allow more time: [limits] "
+            "turn_seconds."
         ),
     ),
     StopReason.PAUSED: (Text("I was paused"), Text("Retry when I am back.")),
@@ -50,11 +51,13 @@ _CUT_SHORT = {
 }
 
 _BY_REASON = {
-    StopReason.DIMINISHING_RETURNS: Text("Further work added nothing new."),
+    StopReason.DIMINISHING_RETURNS: Text("I stopped because further steps found nothing new."),
     StopReason.PROMPT_TOO_LONG: Text(
         "This is more than I can read at once. Start a new thread, or ask about a smaller part."
     ),
-    StopReason.STOP_HOOK: Text("A check found this answer incomplete, so take it with care."),
+    StopReason.STOP_HOOK: Text(
+        "A check found this answer incomplete, so check it before you rely on it."
+    ),
     StopReason.CANCELLED_STREAMING: Text("Stopped."),
     StopReason.CANCELLED_TOOLS: Text("Stopped."),
     StopReason.REFUSED: Text("The model declined to answer this. Put the question another way."),
@@ -62,7 +65,8 @@ _BY_REASON = {
         "The model's content filter stopped this answer. Put the question another way."
     ),
     StopReason.INTERNAL_ERROR: Text(
-        "Something went wrong on my side and has been logged. Please retry; if it happens again, tell your bot's operator."
+        "Something went wrong on my side. Please retry. If it happens again, tell your bot's "
+        "operator: the log has the details."
     ),
 }
 
@@ -83,22 +87,26 @@ _BY_KIND = {
         "The model service no longer has this conversation. Ask in a new thread."
     ),
     ModelErrorKind.NO_RESPONSES_API: Text(
-        "The configured model server has no Responses API. Tell your bot's operator to check OPENAI_BASE_URL. It usually ends in /v1. For a Chat Completions server, put LiteLLM in front. Run `bot doctor`."
+        "The configured model server has no Responses API. Tell your bot's operator to check "
+        "OPENAI_BASE_URL. It usually ends in /v1. For a Chat Completions server, put LiteLLM in "
+        "front. Run `bot doctor`."
     ),
     ModelErrorKind.MISSING_MODEL: Text(
         "The model service does not have the model I am set to use. Tell your bot's operator."
     ),
     ModelErrorKind.UNREADABLE_CALLS: Text(
-        "The model server does not understand its model's tool calls. Tell your bot's operator to run `bot doctor`."
+        "The model server does not understand its model's tool calls. Tell your bot's operator to "
+        "run `bot doctor`."
     ),
     ModelErrorKind.BAD_REQUEST: Text(
-        "The model server refused the request. Tell your bot's operator: the log and `bot doctor` say why."
+        "The model server refused the request. Tell your bot's operator: the log and `bot doctor` "
+        "say why."
     ),
 }
 
 _NO_ANSWER = Text("{cause}, so I have no answer yet.")
-_WITH_CARE = Text("{cause}, so take it with care.")
-_NOT_EVERYTHING = Text("{cause}, so this is not everything.")
+_WITH_CARE = Text("{cause}, so check this answer before you rely on it.")
+_NOT_EVERYTHING = Text("{cause}, so this answer is not complete.")
 _DONE = Text("What I had done: {steps}.")
 
 
@@ -145,7 +153,7 @@ def _sentence(reason: StopReason, cut_short: CauseAndAdvice | None, *, result: b
 
 _MOST_FINDINGS = 12
 _CHANGE_MADE = Text("Done: {title}")
-_PERHAPS = Text("{title}: this may have happened, so look first")
+_PERHAPS = Text("{title}: this may be done already, so check first")
 
 
 def with_partial_results(
@@ -174,7 +182,7 @@ def _finding(step: Step, *, is_change: bool) -> str:
 
 log = logging.getLogger(__name__)
 
-_UNKNOWN_CHANGES = Text("I do not know whether this was done, so look first: {titles}.")
+_UNKNOWN_CHANGES = Text("I do not know whether this was done, so check first: {titles}.")
 
 
 async def outcome_of(

@@ -27,8 +27,8 @@ from bot.text.translation import Text
 
 _FIGURE = re.compile(r"[-−]?[$€£]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
 _MAX_SAID, _MAX_REASON, _MAX_REASONS = 1_500, 300, 8
-NO_TRIALS = Text("Cases can't be run here: {why}")
-NO_EVALUATIONS = Text("Cases can't be run here: this process has no evaluations.")
+NO_TRIALS = Text("I cannot try questions here: {why}")
+NO_EVALUATIONS = Text("I cannot try questions here: this process has no evaluations.")
 
 
 class TrialCase(BaseModel):

@@ -417,7 +417,7 @@ async def test_a_server_that_changes_its_issuer_is_off_until_an_admin_accepts(
     place.notes.edit = resource(token_endpoint=f"{place.notes.url}/elsewhere")
     browser = Browser()
     page = await browser.press_continue(await browser.open(await place.link(BEN)))
-    assert "off until an admin has checked it" in page.text
+    assert "off until an admin has checked that" in page.text
     assert "bot mcp --accept notes" in caplog.text
     with pytest.raises(AccountProblem) as caught:
         await place.accounts.calls.access(ANNA, "notes")

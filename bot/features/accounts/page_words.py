@@ -29,9 +29,7 @@ _NO_HANDLE = dict.fromkeys(map(ord, "@()＠（）"))
 
 _OLD_LINK = (
     Text("This link is old"),
-    Text(
-        "It was used before, or nobody used it in time. Ask again in Slack, and use the new button."
-    ),
+    Text("It was used already or is too old. Ask again in Slack, and use the new button."),
 )
 _FAILURES = {
     ConnectFailure.LINK: _OLD_LINK,
@@ -59,15 +57,15 @@ _FAILURES = {
     ConnectFailure.CHANGED: (
         Text("Switched off"),
         Text(
-            "This service has changed where people sign in. It is off until an admin has checked it. "
-            "Ask the bot's operator."
+            "The sign-in address of this service has changed. The service is off until an admin has "
+            "checked that. Ask the bot's operator."
         ),
     ),
     ConnectFailure.SERVER: (
         Text("Nothing was connected"),
         Text(
-            "The service's answer cannot be used. Try again; if it happens again, ask the bot's operator, "
-            "who finds the reason in the log."
+            "I cannot use the answer of the service. Try again. If it fails again, ask the bot's "
+            "operator: the log has the reason."
         ),
     ),
     ConnectFailure.UNREACHABLE: (
@@ -76,7 +74,7 @@ _FAILURES = {
     ),
     ConnectFailure.REFUSED: (
         Text("Nothing was connected"),
-        Text("You did not allow it. You can close this page; the bot goes on without it."),
+        Text("You did not allow it. The bot goes on without it. You can close this page."),
     ),
     ConnectFailure.ADDRESS: (
         Text("This is not the right address"),

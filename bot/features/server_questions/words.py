@@ -20,9 +20,9 @@ NO = Text("No")
 DECLINE = Text("Go on without an answer")
 
 FORM_TITLE = Text("Answer a question")
-PAGE_TITLE = Text("You leave Slack")
+PAGE_TITLE = Text("You are leaving Slack")
 SEND = Text("Send")
-VISITED = Text("I am done there")
+VISITED = Text("Done")
 CLOSE = Text("Not now")
 GO_TO = Text("Go to {host}")
 LEAVING = Text(
@@ -46,6 +46,6 @@ VERDICTS = {
     "standing": Text(":white_check_mark: You answered"),
     "denied": Text(":fast_forward: I go on without an answer"),
     "expired": Text(":hourglass: Nobody answered in time"),
-    "withdrawn": Text(":black_square_for_stop: Cancelled: the run has ended"),
+    "withdrawn": Text(":black_square_for_stop: Cancelled: work on this question has ended"),
 }
 WAITING_FOR_INPUT = Text("Waiting for {person} to answer a question.")

@@ -60,8 +60,7 @@ _REFUSALS = {
 
 
 _NOT_LISTED = Text(
-    "In this channel I only take questions from the people that an admin has listed. "
-    "Ask one of them, or ask an admin to list you."
+    "In this channel I only take questions from people on a list. Ask an admin to add you."
 )
 _ONLY_ADMINS = Text("Only admins can do that. Please ask one of them.")
 

@@ -52,9 +52,9 @@ _NEARLY = {
         "{percent}% of this month's budget for this workspace is used ({amounts})."
     ),
 }
-_RENEWS_AT = Text("It renews on {date} (UTC), or an admin can raise it.")
-_RENEWS_TONIGHT = Text("It renews at midnight UTC, or an admin can raise it.")
-_NEW_THREAD = Text("Start a new thread, or an admin can raise it.")
+_RENEWS_AT = Text("It renews on {date} (UTC). An admin can raise it.")
+_RENEWS_TONIGHT = Text("It renews at midnight UTC. An admin can raise it.")
+_NEW_THREAD = Text("Start a new thread. An admin can raise it.")
 _RAISED = {
     "thread": Text("{name} raised the budget of {whose} to {limit}."),
     "day": Text("{name} raised the budget of {whose} for today to {limit}."),

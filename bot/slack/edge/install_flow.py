@@ -55,15 +55,15 @@ _FAILED = {
     "invalid_browser": (
         Text("Please start again"),
         Text(
-            "This link was used before, is older than ten minutes, or was begun in another browser or "
-            "with cookies off. If the bot is in Slack already, there is nothing left to do."
+            "This link no longer works here. It was used already, is older than ten minutes, or was "
+            "begun in another browser or without cookies. If the bot is in Slack already, you are done."
         ),
     ),
     "invalid_state": (
         Text("Please start again"),
         Text("This link was used before, or is older than ten minutes."),
     ),
-    "missing_code": (Text("Please start again"), Text("Slack sent you back without what we need.")),
+    "missing_code": (Text("Please start again"), Text("Slack sent back incomplete information.")),
     "invalid_code": (
         Text("Please start again"),
         Text(
@@ -74,7 +74,7 @@ _FAILED = {
     "storage_error": (
         Text("Not installed yet"),
         Text(
-            "The bot could not keep the installation, or could not reach Slack. Try again in a minute."
+            "The bot could not save the installation or could not reach Slack. Try again in a minute."
         ),
     ),
 }

@@ -6,8 +6,8 @@ from bot.text.translation import Plural, Text
 
 PARKED = Text("Waiting")
 WAITS_BEHIND = Text(
-    "I have your question and will answer it after the earlier one in this thread. "
-    "That may take a while; for an answer now, ask me outside this thread."
+    "I have your question and will answer it after the earlier one in this thread. That may take "
+    "a while. For an answer now, ask me outside this thread."
 )
 WAITS_FOR_YOUR_DECISION = Text(
     "I have your question and will answer it once you decide on the approval card in this thread."
@@ -17,8 +17,8 @@ WAITS_FOR_YOUR_PRESS = Text(
 )
 DESTRUCTIVE = Text(":warning: This may delete or overwrite something.")
 MENTION_ME = Text(
-    "I am waiting for the decision above, so I do not answer messages here. To tell me something, "
-    "such as a change, mention me."
+    "I am waiting for the decision above and do not answer messages here. To change something, "
+    "mention me."
 )
 APPROVAL_NEEDED = Text("Approval needed: {title}")
 APPROVAL_ASKED = Text("{people}, approve this?\n{title}")
@@ -45,7 +45,7 @@ OTHER_NAMES = Text("Other @names notify nobody.")
 MENTIONS_NOBODY = Text(
     "@names here notify nobody. To notify a person, mention them in your question."
 )
-NO_ARGUMENTS = Text("It takes no details.")
+NO_ARGUMENTS = Text("No details.")
 EMPTY_VALUE = Text("(empty)")
 CUT_AT = Text(" (beginning; {count} characters in all)")
 HAS_HIDDEN = Text(" (also contains invisible characters)")
@@ -62,24 +62,27 @@ STANDING_ANY = Text("whatever the details")
 VERDICTS = {
     "denied": Text(":no_entry: Denied by {by}"),
     "expired": Text(":hourglass: Nobody decided in time, so it was not done"),
-    "withdrawn": Text(":black_square_for_stop: Cancelled: the run has ended"),
+    "withdrawn": Text(":black_square_for_stop: Cancelled: work on this question has ended"),
 }
 _APPROVED = {
     "begun": Text(":white_check_mark: Approved by {by}"),
-    "done": Text(":white_check_mark: Approved by {by}, and done"),
-    "failed": Text(":warning: Approved by {by}, but it failed: see the answer"),
-    "cut_off": Text(":warning: Approved by {by}, but I was interrupted: it may or may not be done"),
-    "never": Text(":black_square_for_stop: Approved by {by}, but not done: the run had ended"),
+    "done": Text(":white_check_mark: Approved by {by}. Done."),
+    "failed": Text(":warning: Approved by {by}. It failed: see the answer."),
+    "cut_off": Text(":warning: Approved by {by}. I was interrupted: check whether it was done."),
+    "never": Text(
+        ":black_square_for_stop: Approved by {by}. Not done: work on the question had ended."
+    ),
 }
 _STANDING = {
     "begun": Text(":white_check_mark: Approved for this thread by {by}"),
-    "done": Text(":white_check_mark: Approved for this thread by {by}, and done"),
-    "failed": Text(":warning: Approved for this thread by {by}, but it failed: see the answer"),
+    "done": Text(":white_check_mark: Approved for this thread by {by}. Done."),
+    "failed": Text(":warning: Approved for this thread by {by}. It failed: see the answer."),
     "cut_off": Text(
-        ":warning: Approved for this thread by {by}, but I was interrupted: it may or may not be done"
+        ":warning: Approved for this thread by {by}. I was interrupted: check whether it was done."
     ),
     "never": Text(
-        ":black_square_for_stop: Approved for this thread by {by}, but not done: the run had ended"
+        ":black_square_for_stop: Approved for this thread by {by}. Not done: work on the question "
+        "had ended."
     ),
 }
 ALLOWED = {"approved": _APPROVED, "standing": _STANDING}
@@ -95,19 +98,14 @@ SETTLED = {
 DENIED_BY_ITSELF = Text(":no_entry: Not done: {why}")
 ONLY_THEY_MAY = Text("Only {people} can decide about this.")
 YES_TYPED = Text(
-    "To approve, press *Approve* on the card; it is still waiting. A typed “yes” could be meant for "
-    "something else."
+    "To approve, press *Approve* on the card. A typed “yes” could be meant for something else."
 )
-YES_TYPED_DIRECT = Text(
-    "To decide, press a button on the card that I sent you; it is still waiting."
-)
+YES_TYPED_DIRECT = Text("To decide, press a button on the card that I sent you.")
 DECIDED_BY = Text("That was already decided by <@{person}>.")
 DECISION_REFUSED = {
     "unknown": Text("This approval no longer exists."),
     "forbidden": Text("You cannot decide about this."),
-    "changed": Text(
-        "This call has changed since you saw it, or was asked by an older version: ask again. Nothing was approved."
-    ),
+    "changed": Text("Nothing was approved: this is no longer the call that you saw. Ask again."),
     "decided": Text("That was already decided."),
     "expired": Text("It is too late: the time to decide is up."),
 }

@@ -50,7 +50,7 @@ DETAIL_PROFILE = Text("Profile")
 DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = Text("Model"), Text("Time"), Text("Cost")
 DETAIL_EFFORT, DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = (
     Text("Effort"),
-    Text("Turns"),
+    Text("Model calls"),
     Text("Tool calls"),
     Text("Tokens"),
 )
@@ -230,7 +230,7 @@ CHART_KINDS = {
 ALONE = Text(":lock: Working on it. Only you will see the answer.")
 ALONE_AT = Text(":lock: Working on it. Only you will see the answer, at <{link}|this message>.")
 KEPT_PRIVATE = Text(
-    ":lock: I answer {person} in a direct message: they keep what their account has."
+    ":lock: I answer {person} in a direct message, because the answer uses their account."
 )
 KEPT_PRIVATE_PLAIN = Text("I answer this in a direct message.")
 OWN_ACCOUNTS = Text("with {person}'s own {accounts}")
@@ -278,8 +278,8 @@ EXAMPLES_BESIDE = (
     Text("Which questions in {place} are still open?"),
 )
 CAN_DO = Text(
-    "I look things up in threads and their files, channel history, web pages and databases, and "
-    "post one answer with its sources, with tables and charts where they help."
+    "I look things up in threads, files, channels, web pages and databases. You get one answer "
+    "with its sources, and tables or charts where they help."
 )
 HOW_TO_ASK = (
     Text("*Mention me* in a channel or thread, with files if you like."),
@@ -317,8 +317,8 @@ SCHEDULE_RESTS = Text(
 SCHEDULE_FAILED = Text("It failed {count} times in a row. Last error: “{why}”")
 SCHEDULE_AGAIN = Text("It ran {often} ({time_zone}). To restart it, ask me again.")
 SCHEDULE_WAITS = Text(
-    "I have paused what you scheduled: {text}\nIt needs your *{server}* account, and {server} has ended "
-    "our connection. Connect it on my Home tab, and the schedule goes on."
+    "I have paused what you scheduled: {text}\nIt needs your *{server}* account, and {server} has "
+    "ended our connection. Connect it again in my Home tab, and the schedule goes on."
 )
 SWITCHED_OFF = Text("The feature that this needs is switched off.")
 JOB_SWITCHED_OFF = Text(
@@ -331,7 +331,7 @@ SCHEDULE_OWNER_LEFT = Text(
 SCHEDULE_CAME = Text("It ran {often} ({time_zone}).")
 IN_DIRECT = Text("in direct messages")
 IN_PLACE = Text("in {channel}")
-THREAD_GONE = Text("The thread where it was to come is gone.")
+THREAD_GONE = Text("Its thread no longer exists.")
 IS_IT_FOR_ME = Text(
     "Is that for me? Several people write in this thread, so I was not sure. A mention always "
     "reaches me."

@@ -31,7 +31,7 @@ SIGNED_IN = {ADA: "anna", BEN: "ben"}
 READ, ADD, CONNECT = "notes__read_notes", "notes__add_note", "notes__connect_account"
 
 
-MORE = "needs one more right in *Notes*: _notes:write_"
+MORE = "needs one more permission in *Notes*: _notes:write_"
 
 
 def looks(request: ModelRequest) -> Reply:
@@ -276,7 +276,7 @@ async def test_one_more_right_and_the_address_pasted(redis_url: str) -> None:
         assert notes.notes["anna"][-1] == "Milk"
         await here.click(ADA, messages.NOT_ME)
         await ws.until(lambda: notes.revoked)
-        await ws.until(lambda: "disconnected again" in str(here.direct(ADA)))
+        await ws.until(lambda: "*Notes* is disconnected" in str(here.direct(ADA)))
 
 
 async def approve(here: Place, thread: str, count: int) -> None:

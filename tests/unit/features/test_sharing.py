@@ -224,7 +224,7 @@ async def test_a_draft_is_posted_exactly_as_it_was_shown(redis_url: str, where: 
         ts, draft = await drafted(bot, where)
         assert said_in(draft["blocks"][0]) == SHOWN
         button = button_of(draft, POST)
-        assert "message of mine with your name below" in button["confirm"]["text"]["text"]
+        assert "my message, with your name below" in button["confirm"]["text"]["text"]
         others = press(bot, ADA, SALES, draft["ts"], button)
         await sent(bot, others)
         refusals = (words.CANNOT_SHARE(), words.ONLY_ASKER(person=BEN))

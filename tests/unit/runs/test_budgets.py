@@ -110,7 +110,7 @@ async def test_who_has_nothing_left_is_told_so_and_no_model_is_asked(
     assert "of 1 billed tokens" in outcome.note
     renewal = {"thread": "Start a new thread", "day": "at midnight UTC", "month": " 1, "}
     assert renewal[name.rpartition("_")[2]] in outcome.note
-    assert "an admin can raise it" in outcome.note
+    assert "An admin can raise it" in outcome.note
     assert outcome.totals.cost == 0
     after = await stores.caller_states.load("T1:C1:1.0")
     assert after.previous_response_id == kept.previous_response_id
@@ -176,7 +176,7 @@ async def test_a_budget_of_money_ends_a_run_with_one_last_call(stores: Stores) -
     assert (outcome.status, outcome.stop_reason) == (RunStatus.PARTIAL, StopReason.COST_BUDGET)
     assert outcome.result == answer()
     assert "Today's budget for this channel has too little left for this ($" in outcome.note
-    assert "so this is not everything" in outcome.note
+    assert "so this answer is not complete" in outcome.note
     assert (await spent_by(stores, Budget.CHANNEL_DAY)).cost <= 1.1 * cap
     assert outcome.over is not None
     assert outcome.over.account.budget is Budget.CHANNEL_DAY

@@ -166,7 +166,7 @@ async def test_questions_at_once_pass_a_budget_by_one_call(
     is_tokens = case.unit == "tokens"
     reason = StopReason.TOKEN_BUDGET if is_tokens else StopReason.COST_BUDGET
     assert {each.stop_reason for each in refused} == {reason}
-    assert all("an admin can raise it" in each.note for each in refused)
+    assert all("An admin can raise it" in each.note for each in refused)
     assert await holds(redis) == []
 
 
@@ -201,7 +201,7 @@ async def test_a_question_that_waits_for_room_says_so(stores: Stores) -> None:
         outcomes = await asyncio.gather(slow, *asking)
     assert refused.stop_reason is StopReason.TOKEN_BUDGET
     assert "has too little left for this (" in refused.note
-    assert "an admin can raise it" in refused.note
+    assert "An admin can raise it" in refused.note
     kinds = [each.status for each in outcomes]
     assert kinds == [RunStatus.SUCCESS, RunStatus.CANCELLED, RunStatus.SUCCESS]
     assert [each.ended for each in bot.board.of(RoomAwaited)].count(True) == 3

@@ -135,7 +135,7 @@ def test_what_a_stopped_run_found_comes_before_where_and_changes_are_told() -> N
     assert told.found == (
         "12 rows (Query sales.csv)",
         "Done: Post in #sales",
-        "File x: this may have happened, so look first",
+        "File x: this may be done already, so check first",
     )
 
 

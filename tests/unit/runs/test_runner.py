@@ -348,7 +348,7 @@ async def test_a_change_under_way_at_stop_may_have_happened(stores: Stores) -> N
         assert await stores.signals.request_cancel(THREAD, question.id, "U1")
         outcome = await working
         log = [kept.entry async for kept in stores.audit.read("T1") if kept.entry]
-    assert outcome.found == ("File x: this may have happened, so look first",)
+    assert outcome.found == ("File x: this may be done already, so check first",)
     [called] = [each for each in log if each.kind is AuditKind.CALLED]
     assert (called.what, called.ok, called.unknown) == ("file_it", False, True)
     assert [each.unknown for each in bot.board.of(ToolEnded)] == [True]
@@ -507,7 +507,7 @@ async def test_what_kills_its_workers_is_given_up(stores: Stores) -> None:
         assert (await bot.ask("And now?")).status is RunStatus.SUCCESS
     assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.INTERNAL_ERROR)
     assert "What I had done: Look at the books." in outcome.note
-    assert "I do not know whether this was done, so look first: pay ada." in outcome.note
+    assert "I do not know whether this was done, so check first: pay ada." in outcome.note
     assert outcome.totals.turns == 2
     said = bot.said()
     assert said[0] == "Pay Ada."

@@ -110,7 +110,7 @@ async def test_details_open_after_a_restart_for_whoever_reads_the_answer(redis_u
         async with bot(settings):
             await choose(slack, BEN, GENERAL, message["ts"], DETAILS)
             [view] = await slack.until(lambda: slack.views(BEN))
-    for fact in ("gpt-5.4-mini", "*Turns*\n1", "*Tool calls*\n0", "*Tokens*\n"):
+    for fact in ("gpt-5.4-mini", "*Model calls*\n1", "*Tool calls*\n0", "*Tokens*\n"):
         assert any(fact in field["text"] for field in view["blocks"][0]["fields"])
 
 

@@ -259,7 +259,7 @@ async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> No
             await surface.settle([ApprovalRecord(approval, yes, made)])
     updates = [str(each.args["blocks"]) for each in thread.calls("chat.update")]
     said = [each for each in updates if f"Approved by <@{ADA}>" in each]
-    assert ["not done" in each for each in said] == [False, False, True]  # the last is the end
+    assert ["Not done" in each for each in said] == [False, False, True]  # the last is the end
 
 
 def test_a_card_lists_what_stays_the_same_in_the_language_of_its_reader() -> None:

@@ -250,7 +250,7 @@ async def test_who_is_not_in_the_channel_is_asked_directly(redis_url: str) -> No
         await bot.ws.click(BEN, direct.id, asked["ts"], APPROVE)
         await bot.answered(PARTNERS, thread)
         with reader("ja-JP"):
-            approved = approval_words.ALLOWED["approved"]["done"](by=f"<@{BEN}>").partition("、")[0]
+            approved = approval_words.ALLOWED["approved"]["begun"](by=f"<@{BEN}>")
         [his], [theirs] = bot.ws.messages(direct.id), cards(bot, thread, PARTNERS)
         assert approved in str(his["blocks"])
         assert f"Approved by <@{BEN}>" in str(theirs["blocks"])
@@ -451,7 +451,7 @@ async def test_a_post_is_no_message_of_the_run(redis_url: str, mode: Any) -> Non
         if mode == "sensitive":
             await card(bot, thread)
             await bot.ws.say(ADA, SALES, "stop", thread_ts=thread)
-            await shows(bot, thread, "Cancelled: the run has ended")
+            await shows(bot, thread, "Cancelled: work on this question has ended")
         await bot.answered(SALES, thread)
         assert len(elsewhere(bot)) == (mode == "never")
 

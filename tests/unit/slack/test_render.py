@@ -207,7 +207,7 @@ def test_an_answer_that_digging_did_not_better_is_whole():
     rendered = render(outcome(stop_reason=StopReason.DIMINISHING_RETURNS, note=note), REQUEST)
     accept_all(rendered)
     [said] = rendered.parts[0].blocks[0]["elements"]
-    assert said["text"] == note == "Further work added nothing new."
+    assert said["text"] == note == "I stopped because further steps found nothing new."
 
 
 @pytest.mark.parametrize("found", [True, False])

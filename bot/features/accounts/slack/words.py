@@ -10,10 +10,10 @@ ASKED = {
             "To look in *{server}* I need your account. I will see what you can see, only when you ask."
         )
     ),
-    "needs_more": Text("{title} needs one more right in *{server}*: _{scopes}_."),
+    "needs_more": Text("{title} needs one more permission in *{server}*: _{scopes}_."),
     "ended": Text("*{server}* has ended our connection (signed out, or an admin removed it)."),
 }
-ASKED_SEVERAL = Text("{title} needs more rights in *{server}*: _{scopes}_.")
+ASKED_SEVERAL = Text("{title} needs more permissions in *{server}*: _{scopes}_.")
 CONNECT = Text("Connect {server}")
 CONNECT_LABELS = {"needs_more": Text("Allow"), "ended": Text("Connect again")}
 GO_WITHOUT = Text("Go on without it")
@@ -26,15 +26,17 @@ OUTCOMES = {
     "standing": Text(":white_check_mark: Connected"),
     "denied": Text(":fast_forward: I go on without it"),
     "expired": Text(":hourglass: I went on without {server}, as it was not connected"),
-    "withdrawn": Text(":black_square_for_stop: Cancelled: the run has ended"),
+    "withdrawn": Text(":black_square_for_stop: Cancelled: work on this question has ended"),
 }
 REFUSED = Text(":no_entry: You did not allow it. I go on without {server}")
 
 SHARE = Text(
-    "The answer in {channel} will have what I find in your *{server}*. *Everybody there will see it.*"
+    "The answer in {channel} will contain what I find in your *{server}*. *Everybody there will "
+    "see it.*"
 )
 SHARE_TERMS = Text(
-    "I ask this once for each thread. You can decide until {until}; if you do not, only you see it."
+    "You can decide until {until}. After that, only you see the answer. I ask this once for each "
+    "thread."
 )
 SHARE_NOTIFY = Text("Everybody will see what I find in your {server}")
 POST_IT, ONLY_ME = Text("Post it"), Text("Only me")
@@ -44,7 +46,7 @@ SHARE_OUTCOMES = {
     "standing": Text(":white_check_mark: Everybody in the thread sees it"),
     "denied": Text(":lock: Only you see it"),
     "expired": Text(":lock: Nobody decided in time, so only you see it"),
-    "withdrawn": Text(":black_square_for_stop: Cancelled: the run has ended"),
+    "withdrawn": Text(":black_square_for_stop: Cancelled: work on this question has ended"),
 }
 
 CODE_NEEDED = Text("*{server}*: one more step. Type the six digits that your browser shows.")
@@ -69,11 +71,11 @@ NOW_CONNECTED_AS = Text(
 NOW_CONNECTED_NOTIFY = Text("{server} is connected")
 NOT_ME = Text("That was not me")
 DISOWNED_REVOKED = Text(
-    "*{server}* is disconnected again, and it withdrew my access. Tell an admin, and look at what your "
-    "account there allows."
+    "*{server}* is disconnected and has withdrawn my access. Tell an admin, and check which apps "
+    "your account there allows."
 )
 DISOWNED = Text(
-    "*{server}* is disconnected again: I have deleted my access. Tell an admin, and remove this app in "
+    "*{server}* is disconnected: I have deleted my access. Tell an admin, and remove this app in "
     "the settings of your account there."
 )
 SUBMIT, CLOSE = Text("Done"), Text("Close")
@@ -93,14 +95,14 @@ PASTE_FAILURES = {
         "Copy the whole address from the address bar, on the page that cannot be opened."
     ),
     "link": Text("This address is old or was used before. Press Connect again."),
-    "person": Text("This address is of somebody else's link. Use your own."),
+    "person": Text("This address belongs to somebody else's link. Use your own."),
     "refused": Text("You did not allow it there."),
     "forbidden": Text("The bot's settings do not let you use it. Ask the bot's operator."),
     "changed": Text("It is switched off until an admin checks it."),
     "unreachable": Text("It does not answer right now. Try again in a few minutes."),
 }
 PASTE_FAILED = Text(
-    "It could not be connected. Press Connect again; if that fails, ask the bot's operator."
+    "It could not be connected. Press Connect again. If that fails, ask the bot's operator."
 )
 
 HOME_ACCOUNTS = Text("Your accounts")
@@ -109,7 +111,7 @@ HOME_STATES = {
     "none": Text("not connected"),
     "unconfirmed": Text("waits for the code that your browser shows"),
     "connected": Text("connected since {when}"),
-    "needs_more": Text("wants one more right"),
+    "needs_more": Text("needs one more permission"),
     "ended": Text("has ended our connection"),
     "changed": Text("switched off until an admin checks it"),
     "busy": Text("does not answer right now"),
@@ -117,12 +119,12 @@ HOME_STATES = {
 }
 HOME_CONNECTED_AS = Text("connected as {name}")
 DISCONNECT_TITLE = Text("Disconnect {server}?")
-DISCONNECT_TEXT = Text("I delete my access. Questions that need it ask you to connect again.")
+DISCONNECT_TEXT = Text("I delete my access. When a question needs it, I ask you to connect again.")
 DELETED_REVOKED_LATER = Text(
-    "I have deleted my access to {server}. It does not answer right now: for a day I keep trying to "
-    "withdraw it there."
+    "I have deleted my access to {server}. It does not answer right now. I keep trying for a day "
+    "to withdraw my access there."
 )
 DELETED_NOT_REVOKED = Text(
-    "I have deleted my access to {server}. It gives me no way to withdraw it there: to be sure, remove "
-    "this app in the settings of your account."
+    "I have deleted my access to {server}. I cannot withdraw it there. To be sure, remove this "
+    "app in the settings of your account."
 )
