@@ -214,7 +214,7 @@ def as_text(outcome: Outcome) -> str:
         parts.append(result_text(outcome))
         with reader(outcome.locale):  # as what the run wrote
             trust = trust_in(outcome)
-        parts += filter(None, (trust.line, *trust.warnings))
+        parts += filter(None, [" ".join(filter(None, (*trust.warnings, trust.line)))])
     if outcome.found:
         parts.append("\n".join(f"- {step}" for step in outcome.found))
     if outcome.rehearsed:

@@ -43,11 +43,15 @@ def with_trust(outcome: Outcome) -> Outcome:
 
 
 def trust_in(outcome: Outcome) -> Trust:
-    """Return what readers are told about the result of an outcome, in the reader's language."""
+    """Return what readers are told about the result of an outcome, in the reader's language.
+
+    Beside warnings nothing says how well the rest is founded: that would contradict them at a glance.
+    """
     if outcome.result is None:
         return Trust()
     trust = outcome.trust
-    line = " ".join(filter(None, (trust.line, _confidence(outcome))))
+    founded = "" if trust.warnings else trust.line
+    line = " ".join(filter(None, (founded, _confidence(outcome))))
     return trust.model_copy(update={"line": line})
 
 

@@ -260,13 +260,14 @@ def _frame(
 
 
 def _trust(outcome: Outcome, gate: LinkGate) -> list[Piece]:
-    """Return the line that says how far to rely on the result, with the warnings below it, if any."""
+    """Return the one line that says how far to rely on the result, if any."""
     trust = trust_in(outcome)
-    lines = [trust.line] if trust.line else []
-    texts = [gate.mrkdwn(line) for line in lines]
-    texts += [f":warning: {gate.mrkdwn(warning)}" for warning in trust.warnings]
-    plain = " ".join(safe_text(text, gate) for text in (*lines, *trust.warnings))
-    return [context("\n".join(texts), plain)] if texts else []
+    sentences = [*trust.warnings, *([trust.line] if trust.line else [])]
+    if not sentences:
+        return []
+    sign = ":warning: " if trust.warnings else ""
+    line = sign + " ".join(gate.mrkdwn(sentence) for sentence in sentences)
+    return [context(line, " ".join(safe_text(sentence, gate) for sentence in sentences))]
 
 
 def _accounts(outcome: Outcome, request: Request) -> str:

@@ -201,6 +201,7 @@ WARNED = missing("INV-2291", kind=Claim.ID, warned=True)
         (outcome(confidence="medium", gaps=["No figures for May."]), ""),
         (outcome(found(WARNED), confidence="medium"), ""),
         (outcome(found(WARNED), confidence="low"), UNSURE),
+        (outcome(found(*SIX, WARNED), confidence="high"), ""),
         # Readers are told nothing of what is only measured; a stored outcome may have no findings.
         (outcome(found(*SIX, WARNED), shown=False, confidence="low"), UNSURE),
         (outcome(None, confidence="low"), UNSURE),

@@ -63,16 +63,19 @@ LINE = "4 figures: 1 filled in from results, 2 found in the sources, 1 worked ou
 
 def labels(part: Any) -> list[str]:
     rows = [block["elements"] for block in part.blocks if block["type"] == "actions"]
-    return [each["text"]["text"] for row in rows for each in row]
+    return [
+        each["text"]["text"] if "text" in each else each["type"] for row in rows for each in row
+    ]
 
 
 def test_an_answer_says_where_its_figures_come_from_and_offers_the_evidence() -> None:
-    """23.3: one line, and a warning below it, in which the model's text notifies nobody and links
-    nowhere."""
+    """23.3, M5: one line, or in its place a warning, in which the model's text notifies nobody and
+    links nowhere."""
     rendered = render(with_findings(outcome(), TRACED, is_shown=True), REQUEST, [SHOW_EVIDENCE])
     accept_all(rendered)
     text = shown_text(rendered)
-    assert f"{LINE}\n:warning: This quote is in no source that I read: " in text
+    assert ":warning: This quote is in no source that I read: " in text
+    assert LINE not in text
     assert "unlikely" not in text
     assert "<!channel>" not in text
     assert "<https://evil" not in text
@@ -96,7 +99,7 @@ def test_every_kind_of_answer_and_a_shared_one_has_the_line() -> None:
     shared = render_shared(with_findings(outcome(answer()), TRACED, is_shown=True), REQUEST)
     for rendered in (render(with_findings(data, TRACED, is_shown=True), REQUEST), shared):
         accept_all(rendered)
-        assert LINE in shown_text(rendered)
+        assert ":warning: This quote is in no source" in shown_text(rendered)
     assert labels(shared.parts[-1]) == []
 
 
