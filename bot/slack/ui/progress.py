@@ -353,9 +353,7 @@ class View:
 
 def view_of(progress: Progress) -> View:
     """Return the view of `progress`."""
-    began = bool(progress.steps or progress.narrated or progress.draft)
-    first = _task("question", words.READING(), "complete" if began else "in_progress")
-    tasks = [first, *(_step(number, step) for number, step in enumerate(progress.steps))]
+    tasks = [_step(number, step) for number, step in enumerate(progress.steps)]
     text = "\n\n".join(filter(None, (progress.narrated[:_MAX_NARRATION], progress.draft)))
     return View(
         title=title_of(progress),
