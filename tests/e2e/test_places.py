@@ -120,7 +120,7 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     prompts = page.get_by_test_id("prompts")
     expect(prompts.get_by_role("button")).to_have_count(3)
     expect(prompts).to_contain_text("Remember that")
-    page.get_by_test_id("beside").select_option(label="Next to #sales")
+    page.get_by_test_id("beside").select_option(label="#sales open")
     expect(prompts).to_contain_text("What was said in #sales today?")
     prompts.get_by_role("button", name="still open").click()
     panel = page.get_by_test_id("thread-panel")
@@ -128,9 +128,9 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     expect(panel).to_contain_text("Which questions in #sales are still open?")
     expect(page.locator("main")).to_contain_text(FOOTER)  # right below the question
     expect(panel.get_by_test_id("status")).to_be_empty()
-    page.get_by_test_id("beside").select_option(label="Next to no channel")
+    page.get_by_test_id("beside").select_option(label="No channel open")
     expect(prompts).to_contain_text("Remember that")
-    page.get_by_test_id("beside").select_option(label="Next to #sales")
+    page.get_by_test_id("beside").select_option(label="#sales open")
     expect(prompts).to_contain_text("What was said in #sales today?")
     page.get_by_test_id("dm-bot").click()  # opened anew it is by itself
     expect(prompts).to_contain_text("Remember that")
