@@ -129,10 +129,9 @@ async def test_one_person_does_not_take_all_places() -> None:
     assert len(holders) == 4
 
 
-async def test_who_waits_for_a_place_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_waits_for_a_place_too_long_is_told_so() -> None:
     """Forty questions at once on a small machine: some are done, the others read what to do."""
-    monkeypatch.setattr("bot.library.isolated.pool._WAIT_SECONDS", 0.05)
-    slots = Slots(total=1, per_owner=1)
+    slots = Slots(total=1, per_owner=1, wait=0.05)
     async with slots.hold():
         with pytest.raises(Busy, match="Try again in a minute"):
             async with slots.hold():

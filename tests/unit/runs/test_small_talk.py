@@ -155,7 +155,8 @@ async def of_everything(place: Place) -> None:
 
 
 async def by_workflow(place: Place) -> None:
-    await place.slack.run_step("answer_question", {"question": "Who is on call?"}, ["answer"])
+    outputs = ["answer", "details", "data", "complete"]  # as the manifest declares them
+    await place.slack.run_step("answer_question", {"question": "Who is on call?"}, outputs)
 
 
 def by_shortcut(callback: str) -> Callable[[Place], Awaitable[None]]:
