@@ -51,8 +51,8 @@ class StopAfterFirstTools(Hooks):
         return StopReason.STOP_HOOK if self._ran else None
 
 
-CHANNEL = "evaluation"
-"""The id of the channel in which the cases ask."""
+CHANNEL = TEAM = "evaluation"
+"""The ids of the channel and the workspace in which the cases ask."""
 
 OnResult = Callable[[CaseResult], None]
 """Called with the result of each run as it ends."""
@@ -140,7 +140,7 @@ def _requests(case: Case, attached: tuple[FileRef, ...]) -> list[Request]:
     approvals = [
         Request(
             entry=Entry.HEADLESS,
-            team="evaluation",
+            team=TEAM,
             channel=CHANNEL,
             thread=thread,
             ts=f"{thread}.{number}",

@@ -10,10 +10,9 @@ from pydantic import ValidationError
 from bot.app.run_setup import redis_and_stores
 from bot.core.errors import ConfigurationError
 from bot.evals.cases import Case
-from bot.evals.running import CHANNEL, run_case, separated
+from bot.evals.running import CHANNEL, TEAM, run_case, separated
 from bot.model import Model
-from bot.runs.policy.channels import ChannelSettings
-from bot.runs.trials import CaseRun, TrialCase
+from bot.runs.trials import CaseRun, TrialCase, Variant
 from bot.settings import Settings
 from bot.store import Decisions
 
@@ -22,16 +21,16 @@ async def run_trial_case(
     settings: Settings,
     pins: Decisions,
     case: TrialCase,
-    channel: ChannelSettings,
+    variant: Variant,
     metered: Callable[[Model], Model],
 ) -> CaseRun:
-    """Run a case once in a channel with these settings, on a temporary Redis, changing nothing. Its run
-    calls what `metered` makes of the model.
+    """Run a case once with a variant, on a temporary Redis, changing nothing. Its run calls what `metered`
+    makes of the model.
 
     `pins` are the tools of MCP servers that the operator accepted. Raises ConfigurationError when
     no case can be run.
     """
-    separate = separated(settings).model_copy(update={"channels": {CHANNEL: channel}})
+    separate = separated(settings).model_copy(update={"channels": {CHANNEL: variant.settings}})
     try:
         made = Case.model_validate(
             {"name": "trial", "question": case.question, "live": True, "expect": case.expected}
@@ -42,5 +41,7 @@ async def run_trial_case(
         redis_and_stores(separate, data_dir=None) as (_, stores),
         stores.signals.listening(),
     ):
+        if variant.prepare:
+            await variant.prepare(stores, TEAM)
         result = await run_case(separate, replace(stores, mcp=pins), made, metered=metered)
     return CaseRun(result.reasons, result.said, result.totals.cost)

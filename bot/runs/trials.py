@@ -1,13 +1,13 @@
-"""Trials: the same cases with a channel's settings as they are, and as somebody would have them.
+"""Trials: the same cases with what is saved, and with what somebody would have instead.
 
-They show what a change of instructions does to answers before anybody saves it. A trial runs in the
+They show what a change, such as of instructions, does to answers before anybody saves it. A trial runs in the
 name and on the budget of one person, and changes nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from bot.runs.audit_trail import request_entry
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run import Run
 from bot.runs.run_deps import RunDeps
-from bot.store import Decisions
+from bot.store import Decisions, Stores
 from bot.text.translation import Text
 
 _FIGURE = re.compile(r"[-−]?[$€£]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
@@ -67,7 +67,7 @@ class CaseRun:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The two runs of a case. They are one run where both settings are the same."""
+    """The two runs of a case. They are one run where both variants are the same."""
 
     case: TrialCase
     before: CaseRun
@@ -85,12 +85,21 @@ class NotTried(BotError):
     """Raised when no case could be run; the message is a sentence for the person who asked for it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What a case is run with: the `settings` of the channel, and what `prepare` writes into the stores of
+    the run, which hold nothing else; it is given its workspace."""
+
+    settings: ChannelSettings
+    prepare: Callable[[Stores, str], Awaitable[None]] | None = None
+
+
 RunCase = Callable[
-    [Decisions, TrialCase, ChannelSettings, Callable[[Model], Model]], Coroutine[Any, Any, CaseRun]
+    [Decisions, TrialCase, Variant, Callable[[Model], Model]], Coroutine[Any, Any, CaseRun]
 ]
-"""Runs a case once, as `bot eval` does, in a channel with these settings and with the tools of MCP
-servers that are pinned; its run calls what the function makes of the model. Raises
-ConfigurationError when no case can be run."""
+"""Runs a case once, as `bot eval` does, with a variant and with the tools of MCP servers that are
+pinned; its run calls what the function makes of the model. Raises ConfigurationError when no case
+can be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +113,10 @@ class Trials:
         self,
         request: Request,
         cases: Sequence[TrialCase],
-        before: ChannelSettings,
-        after: ChannelSettings,
+        before: Variant,
+        after: Variant,
     ) -> list[Comparison]:
-        """Run each case with both settings, on the budget of whoever sent `request`.
+        """Run each case with both variants, on the budget of whoever sent `request`.
 
         Raises NotTried, also when the budget is used up.
         """
@@ -126,14 +135,14 @@ class Trials:
         self,
         request: Request,
         cases: Sequence[TrialCase],
-        before: ChannelSettings,
-        after: ChannelSettings,
+        before: Variant,
+        after: Variant,
     ) -> list[Comparison]:
         deps, run_id = self.deps, new_id("run")
         if self.run_case is None:
             raise NotTried(NO_EVALUATIONS())
         place = await deps.channels.of(request.team, request.channel)
-        name = deps.models.models(deps.models.first_of(before.model)).names[0]
+        name = deps.models.models(deps.models.first_of(before.settings.model)).names[0]
         comparisons, pins = [], deps.stores.mcp
         spending = Run.of_job(deps, request, place, run_id).spending
         async with spending:

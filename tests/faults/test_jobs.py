@@ -143,5 +143,5 @@ async def test_a_trial_whose_worker_dies_is_made_again_and_shown(
         view = await opened(bot)
         (orders / "model-answered").write_text("raise", "utf-8")
         await bot.ws.click_in_view(ADA, view["id"], TRY, values=filled())
-        await shown(bot, "With the new instructions: ")
+        await shown(bot, "With what is written here: ")
         assert (orders / "model-answered.taken").exists()

@@ -131,7 +131,7 @@ async def _rated(at: Stage, threads: dict[str, str]) -> None:
         "must_say": {"must_say": "231,004"},
     }
     await at.ws.click_in_view(ADA, form["id"], "try_instructions", values=case)
-    await at.ws.until(lambda: "With the new instructions" in str(at.ws.views(ADA)), PATIENCE)
+    await at.ws.until(lambda: "With what is written here" in str(at.ws.views(ADA)), PATIENCE)
 
 
 async def _connected(at: Stage, threads: dict[str, str]) -> None:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-
-from slack_sdk.errors import SlackApiError
+from functools import partial
 
 from bot.core.request import Request
 from bot.features.feedback import words
-from bot.features.feedback.instructions_form import Draft, compared, instructions_form, problem
-from bot.runs.trials import NotTried, Trials
-from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
-from bot.slack.ui.blocks import Block, section
+from bot.features.feedback.instructions_form import Draft, instructions_form
+from bot.runs.trials import Trials, Variant
+from bot.slack.edge.client import Clients
+from bot.slack.intake.trial_jobs import show_trial
 from bot.slack.ui.links import LinkGate, escape_mrkdwn
 
 log = logging.getLogger(__name__)
 
 KIND = "try_instructions"
 """The kind of job."""
-
-_MAX_DEATHS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,40 +36,15 @@ class TrialJobs:
             return
         before = await deps.channels.of(request.team, draft.channel)
         after = before.model_copy(update={"instructions": draft.instructions})
-        result, sentence = [], words.GAVE_UP() if deaths >= _MAX_DEATHS else ""
-        try:
-            if not sentence:
-                [comparison] = await self.trials.compare(request, [draft.case], before, after)
-                result = compared(comparison)
-        except NotTried as error:
-            sentence = str(error)
-        await self._show(request, draft, result, sentence)
+        variants = Variant(before), Variant(after)
+        compare = partial(self.trials.compare, request, [draft.case], *variants)
+        form = partial(instructions_form, draft)
+        await show_trial(self.clients, request, deaths, compare, form, partial(_message, draft))
 
-    async def _show(
-        self, request: Request, draft: Draft, result: list[Block], sentence: str
-    ) -> None:
-        """Show the result in the form; if that was closed, in a message with what it tried."""
-        assert request.job  # noqa: S101 - `run` checks it
-        above = result or [problem(sentence)]
-        try:
-            await self.clients.writes.views_update(
-                view_id=request.job.view, view=instructions_form(draft, *above)
-            )
-        except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            log.info("The form of a trial was not updated: %s", type(error).__name__)
-            await self._write(request, draft, result, sentence)
 
-    async def _write(
-        self, request: Request, draft: Draft, result: list[Block], sentence: str
-    ) -> None:
-        channel = f"<#{draft.channel}>"
-        text = words.TRIED(channel=channel)
-        if not result:
-            text = words.NOT_TRIED(channel=channel, problem=LinkGate().mrkdwn(sentence))
-        quoted = f"{text}\n>{escape_mrkdwn(draft.instructions)}".replace("\n", "\n>")
-        try:
-            await self.clients.writes.chat_postMessage(
-                channel=request.channel, text=text, blocks=[section(quoted), *result]
-            )
-        except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            log.warning("An admin was not told of a trial: %s", type(error).__name__)
+def _message(draft: Draft, why_not: str) -> str:
+    channel = f"<#{draft.channel}>"
+    text = words.TRIED(channel=channel)
+    if why_not:
+        text = words.NOT_TRIED(channel=channel, problem=LinkGate().mrkdwn(why_not))
+    return f"{text}\n>{escape_mrkdwn(draft.instructions)}".replace("\n", "\n>")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -14,7 +13,7 @@ from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.ids import new_id
-from bot.core.request import Entry, Job, Request
+from bot.core.request import Request
 from bot.features.feedback import words
 from bot.features.feedback.comment_form import COMMENT, comment_form, comment_of, shows_question
 from bot.features.feedback.instructions_form import (
@@ -24,8 +23,6 @@ from bot.features.feedback.instructions_form import (
     Draft,
     draft_of,
     instructions_form,
-    note,
-    problem,
 )
 from bot.features.feedback.jobs import KIND
 from bot.features.feedback.ratings import Feedback, RatedQuestion
@@ -35,7 +32,10 @@ from bot.runs.policy.access import Person
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
+from bot.slack.intake.trial_jobs import start_trial
 from bot.slack.ui.blocks import Block, channel_menu, section
+from bot.slack.ui.trials import note, problem
+from bot.slack.ui.words import NEEDS_CASE, TRYING
 
 log = logging.getLogger(__name__)
 
@@ -124,24 +124,10 @@ class FeedbackPart(SlackPart):
         draft = draft_of(press.view)
         person = await self._admin(press.user, draft.channel)
         if not draft.case.can_run:
-            await press.update(instructions_form(draft, problem(words.NEEDS_CASE())))
+            await press.update(instructions_form(draft, problem(NEEDS_CASE())))
             return
-        view, now = str(press.view["id"]), f"{time.time():.6f}"
-        request = Request(
-            entry=Entry.JOB,
-            team=self._app.team,
-            channel=await self._app.questions.direct_channel(press.user),
-            thread=now,
-            ts=now,
-            user=press.user,
-            author=person.name,
-            text="",
-            locale=person.locale,
-            time_zone=person.time_zone,
-            job=Job(kind=KIND, subject=draft.model_dump_json(), view=view),
-        )
-        await self._app.submit(request, f"job:{view}:{press.at}")
-        await press.update(instructions_form(draft, note(words.WORKING()), can_try=False))
+        await start_trial(press, person, KIND, draft.model_dump_json())
+        await press.update(instructions_form(draft, note(TRYING()), can_try=False))
 
     async def _saved(self, form: Submitted) -> None:
         draft, team = draft_of(form.view), self._app.team

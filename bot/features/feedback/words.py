@@ -23,24 +23,8 @@ PICK_CHANNEL = Text("Choose a channel")
 TITLE = Text("Instructions")
 SAVE, CLOSE = Text("Save"), Text("Close")
 INSTRUCTIONS = Text("Instructions for this channel")
-QUESTION = Text("A question to try them on")
-MUST_SAY, MUST_NOT_SAY = Text("What the answer must say"), Text("What the answer must not say")
-MUST_SAY_HINT = Text("One text or figure per line. A figure counts in any notation.")
-MUST_NOT_SAY_HINT = Text("One text or figure per line.")
-TRY = Text("Try before and after")
-NOTHING_YET = Text(
-    "*Try before and after* asks the question twice: with the saved instructions and with yours. "
-    "It uses your budget. Nothing changes until you press *Save*."
-)
-WORKING = Text(":hourglass: Working on it. The result comes here, or to you in a message.")
-PROBLEM = ":warning: {problem}"
-BEFORE, AFTER = Text("With the saved instructions"), Text("With the new instructions")
-PASSES, FAILS = Text("passes"), Text("fails")
-COST = Text("This trial cost {cost}.")
 TRIED = Text("I tried the instructions for {channel}:")
 NOT_TRIED = Text("I could not try the instructions for {channel}. {problem}")
-NEEDS_CASE = Text("Write a question here, and below what its answer must or must not say.")
-GAVE_UP = Text("This failed several times, so I gave up.")
 NO_PROPOSALS = Text(
     "I no longer make proposals from ratings. In my Home tab you can choose a channel, and try "
     "instructions for it on a question before you save them."

@@ -367,6 +367,23 @@ def also(texts: Sequence[str]) -> str:
     return ALSO_MORE(text=first, count=len(more)) if more else ALSO(text=first)
 
 
+TRIAL_QUESTION = Text("A question to try it on")
+MUST_SAY, MUST_NOT_SAY = Text("What the answer must say"), Text("What the answer must not say")
+MUST_SAY_HINT = Text("One text or figure per line. A figure counts in any notation.")
+MUST_NOT_SAY_HINT = Text("One text or figure per line.")
+TRY = Text("Try before and after")
+NOTHING_YET = Text(
+    "*Try before and after* asks the question twice: with what is saved and with what is written here. "
+    "It uses your budget. Nothing changes until you press *Save*."
+)
+TRYING = Text(":hourglass: Working on it. The result comes here, or to you in a message.")
+TRIAL_PROBLEM = ":warning: {problem}"
+TRIED_BEFORE, TRIED_AFTER = Text("With what is saved"), Text("With what is written here")
+PASSES, FAILS = Text("passes"), Text("fails")
+TRIAL_COST = Text("This trial cost {cost}.")
+NEEDS_CASE = Text("Write a question here, and below what its answer must or must not say.")
+GAVE_UP = Text("This failed several times, so I gave up.")
+
 ASK_COMMAND = Text(
     "Or write `/ask` and your question: I answer here. `/ask` alone opens a form, where you can also "
     "choose a direct message."

@@ -286,7 +286,7 @@ async def test_an_admin_tries_instructions_before_they_save_them(
         view = await opened(bot)
         values = filled(must_not_say="220,919")
         await bot.ws.click_in_view(ADA, view["id"], TRY, values=values)
-        view = await shown(bot, "With the new instructions: ")
+        view = await shown(bot, "With what is written here: ")
         text = json.dumps(view["blocks"], ensure_ascii=False)
         assert "fails; does not say 231,004; says 220,919" in text
         assert "We sold 231004." in text  # the figure counts in any notation
@@ -330,7 +330,7 @@ async def test_a_trial_is_paid_by_the_admin_and_stops_at_their_budget(redis_url:
     async with deployed(brain, redis_url, budgets=caps) as bot, open_stores(redis_url) as stores:
         view = await opened(bot)
         await bot.ws.click_in_view(ADA, view["id"], TRY, values=filled())
-        await shown(bot, "With the new instructions: ")
+        await shown(bot, "With what is written here: ")
         assert len(bot.api.requests) == 1  # one call may exceed a budget, no next one begins
         await bot.ws.click_in_view(ADA, view["id"], TRY, values=filled())
         view = await shown(bot, ":warning:")

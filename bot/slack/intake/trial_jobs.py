@@ -1,0 +1,74 @@
+"""Trials that admins start in a form: a worker runs them, and shows that admin the result."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.request import Entry, Job, Request
+from bot.runs.policy.access import Person
+from bot.runs.trials import Comparison, NotTried
+from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
+from bot.slack.intake.press import Press
+from bot.slack.ui import words
+from bot.slack.ui.blocks import Block, section
+from bot.slack.ui.trials import compared, problem
+
+log = logging.getLogger(__name__)
+
+_MAX_DEATHS = 3
+
+
+async def start_trial(press: Press, person: Person, kind: str, subject: str) -> None:
+    """Have a worker do a job of this `kind` about the open form, on the person's budget."""
+    app, view, now = press.app, str(press.view["id"]), f"{time.time():.6f}"
+    request = Request(
+        entry=Entry.JOB,
+        team=app.team,
+        channel=await app.questions.direct_channel(press.user),
+        thread=now,
+        ts=now,
+        user=press.user,
+        author=person.name,
+        text="",
+        locale=person.locale,
+        time_zone=person.time_zone,
+        job=Job(kind=kind, subject=subject, view=view),
+    )
+    await app.submit(request, f"job:{view}:{press.at}")
+
+
+async def show_trial(
+    clients: Clients,
+    request: Request,
+    deaths: int,
+    compare: Callable[[], Awaitable[Sequence[Comparison]]],
+    form: Callable[..., Block],
+    message: Callable[[str], str],
+) -> None:
+    """Run a trial, and show what it found above the `form`. If that was closed, write the `message`, which
+    is given why the trial failed, or ""."""
+    result, sentence = list[Block](), words.GAVE_UP() if deaths >= _MAX_DEATHS else ""
+    try:
+        if not sentence:
+            result = [block for comparison in await compare() for block in compared(comparison)]
+    except NotTried as error:
+        sentence = str(error)
+    opened = request.job.view if request.job else ""
+    try:
+        view = form(*(result or [problem(sentence)]))
+        await clients.writes.views_update(view_id=opened, view=view)
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        log.info("The form of a trial was not updated: %s", type(error).__name__)
+    else:
+        return
+    text = message("" if result else sentence)
+    try:
+        await clients.writes.chat_postMessage(
+            channel=request.channel, text=text, blocks=[section(text), *result]
+        )
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        log.warning("An admin was not told of a trial: %s", type(error).__name__)
