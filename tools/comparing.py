@@ -1,4 +1,4 @@
-"""Tools that compare two tables, and that find duplicate rows in one."""
+"""The tool that compares two tables."""
 
 # ruff: noqa: S608 - the names in these statements are quoted, the values our own or escaped
 
@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.toolkit import Artifact, Compact, Provided, Reads, Tables, ToolError, ToolResult, tool
-from bot.toolkit.provided.tables import RowLimit, TableHandle, comparable, literal, quoted_name
+from bot.toolkit.provided.tables import RowLimit, literal, quoted_name
 
 
 @tool(
@@ -43,34 +43,6 @@ async def compare_tables(
     sql = _differences(before, after, key, common)
     handles = [before, after]
     return await tables.query(sql, handles, notes=only, limit=limit, compact=compact)
-
-
-@tool(
-    group="data",
-    summary="Find rows of a table that occur more than once",
-    safety=Reads(foreign=True),
-    title="Find duplicates in {handle}",
-    narrowing=("compact", "limit"),
-    timeout=60.0,
-)
-async def find_duplicates(
-    handle: TableHandle,
-    columns: Annotated[
-        list[str], Field(min_length=1, description="Columns that must be equal, as an email.")
-    ],
-    tables: Provided[Tables],
-    limit: RowLimit = None,
-    compact: Compact = False,
-) -> ToolResult:
-    """List values that several rows share, with how many, the most frequent first. Text is compared
-    without spaces around and in any case."""
-    await tables.find(handle, *columns)
-    keys = ", ".join(f"{comparable('t', column)} AS {quoted_name(column)}" for column in columns)
-    sql = (
-        f"SELECT {keys}, count(*) AS n FROM {quoted_name(handle)} t GROUP BY ALL "
-        "HAVING count(*) > 1 ORDER BY n DESC, 1"
-    )
-    return await tables.query(sql, [handle], limit=limit, compact=compact)
 
 
 def _differences(before: str, after: str, key: str, columns: list[str]) -> str:

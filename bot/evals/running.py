@@ -119,10 +119,12 @@ async def run_case(settings: Settings, stores: Stores, case: Case, **options: An
             await runner.answer(request)
         recorder.shown.clear()  # only the tools of the last question count
         outcome = await (_bounded(runner) if case.bounded else runner).answer(last)
+        catalogue = runner.deps.toolbox.catalogue
     traced = outcome.traced or findings.Findings()
+    succeeded = [name for tool in recorder.succeeded for name in catalogue.names_of(tool)]
     return CaseResult(
         case=case.name,
-        reasons=tuple(reasons(case, outcome, recorder.succeeded, recorder.called)),
+        reasons=tuple(reasons(case, outcome, succeeded, recorder.called)),
         status=outcome.status,
         stop_reason=outcome.stop_reason,
         tools=tuple(recorder.called),

@@ -188,6 +188,7 @@ class ArtifactTables:
         left_out: Sequence[str] = (),
         limit: int | None = None,
         compact: bool = False,
+        checked: bool = False,
     ) -> ToolResult:
         """See `Tables.query`. The result's `left_out` has that of the tables and the given one.
 
@@ -195,6 +196,7 @@ class ArtifactTables:
         """
         async with open_session(self.artifacts, handles) as session:
             measured = await session.select(clean(sql))
+            notes = [*notes, *(await session.checks(clean(sql)) if checked else ())]
         sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
         urls = {table.source_url for table in session.tables}
         result = await self._save(

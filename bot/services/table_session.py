@@ -27,6 +27,7 @@ _READERS = {
 }
 _LIMITS = IsolatedLimits(seconds=20.0, reply=128_000_000)
 _RESULT = "result.parquet"
+_CHECK_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,16 @@ class Session:
         but one SELECT over the tables, and for DuckDB's errors."""
         found = await self._call("select", tables=self._views, sql=sql, to=_RESULT)
         return await self._measured_table(_RESULT, found)
+
+    async def checks(self, sql: str) -> list[str]:
+        """Return what people overlook in a statement that `select` has run; nothing if that takes long."""
+        try:
+            found = await self._process.call(
+                "checks", tables=self._views, sql=sql, seconds=_CHECK_SECONDS
+            )
+        except (TimeoutError, ProcessLost, Refused, RuntimeError):
+            return []
+        return [clean(note) for note in found]
 
     async def test_hypothesis(
         self, kind: str, columns: Sequence[str], by: str | None

@@ -110,14 +110,17 @@ class Catalogue:
     def only(self, allowed: Iterable[str] | None) -> Catalogue:
         """Return the tools and skills whose name or group matches a pattern of `allowed`, in which `*`
         matches any letters and `a&b` what matches both, and the tools that these skills bring; None
-        allows all."""
+        allows all. The name of a tool that is gone allows the one that replaces it."""
         if allowed is None:
             return self
         patterns = [pattern.split("&") for pattern in allowed]
 
         def fits(name: str, group: str) -> bool:
             return any(
-                all(fnmatchcase(name, part) or fnmatchcase(group, part) for part in parts)
+                all(
+                    fnmatchcase(name, part) or fnmatchcase(group, part) or self.now(part) == name
+                    for part in parts
+                )
                 for parts in patterns
             )
 
@@ -143,9 +146,11 @@ class Catalogue:
         return replace(self, tools=tuple(tool for tool in self.tools if tool.name not in names))
 
     def has(self, allowed: str) -> bool:
-        """Return whether the name, group or pattern `allowed` matches any tool or skill."""
+        """Return whether the name, group or pattern `allowed` matches any tool or skill, or a tool that
+        is gone."""
         fitting = self.only([allowed])
-        return bool(fitting.tools or fitting.hosted or fitting.skills)
+        gone = any(fnmatchcase(name, allowed) for name in self._replacements)
+        return bool(gone or fitting.tools or fitting.hosted or fitting.skills)
 
     def listing(self, most: int) -> Catalogue:
         """Return the same tools, up to `most` of which are listed by name."""
@@ -158,6 +163,24 @@ class Catalogue:
 
     def get(self, name: str) -> Tool | None:
         return self._by_name.get(name)
+
+    def now(self, name: str) -> str:
+        """Return the name of the tool that replaces one that is gone; other names as they are."""
+        tool = self._replacements.get(name)
+        return tool.name if tool else name
+
+    def names_of(self, name: str) -> list[str]:
+        """Return the name of a tool, and those of the tools that it replaces."""
+        tool = self.get(name)
+        return [name, *(tool.replaces if tool else ())]
+
+    def missing(self, name: str) -> str:
+        """Return a sentence on a tool that does not exist: what replaces it, or similar names; "" if
+        there are none."""
+        if tool := self._replacements.get(name):
+            return f"There is no tool {name} any more. Call {tool.name}: {tool.replaces[name]}"
+        near = ", ".join(self.near(name))
+        return f"There is no tool {name}. Similar names: {near}." if near else ""
 
     def skill(self, name: str) -> Skill | None:
         return next((skill for skill in self.skills if skill.name == name), None)
@@ -264,6 +287,11 @@ class Catalogue:
     @cached_property
     def _by_name(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in self.tools}
+
+    @cached_property
+    def _replacements(self) -> dict[str, Tool]:
+        replaced = {name: tool for tool in self.tools for name in tool.replaces}
+        return {name: tool for name, tool in replaced.items() if name not in self._by_name}
 
     @cached_property
     def _ranking(self) -> Ranking:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from string import Formatter
+from types import MappingProxyType
 from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
@@ -81,7 +82,9 @@ class Tool:
     its arguments. `on_acquired` returns text that enters the conversation when the model acquires
     the tool. `narrowing` names the arguments that make the output smaller. `offered_with` names what
     a tool that only reads works on, and `asked_as` has patterns of the words by which people ask for
-    what a tool does: requests with one of them carry the tool at once. `safety` says what the tool
+    what a tool does: requests with one of them carry the tool at once. `replaces` names tools that are
+    gone, with how this one says what they did: a call of one is answered so, and a channel that allows
+    it by its name is allowed this one. `safety` says what the tool
     reads or changes; the loop and the hooks ask for it by the properties below. `account` names the
     MCP server on whose account of the asker a call runs, "" for a tool that needs none.
     """
@@ -105,6 +108,7 @@ class Tool:
     narrowing: tuple[str, ...] = ()
     offered_with: tuple[Input, ...] = ()
     asked_as: tuple[re.Pattern[str], ...] = ()
+    replaces: Mapping[str, str] = field(default_factory=dict)
     account: str = ""
 
     @property
@@ -276,6 +280,7 @@ def tool(
     narrowing: tuple[str, ...] = (),
     offered_with: tuple[Input, ...] = (),
     asked_as: tuple[str, ...] = (),
+    replaces: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Callable[..., R_co]], ToolFunction[R_co]]:
     """Make a tool from a typed function; its docstring is the description that the model reads.
 
@@ -307,6 +312,7 @@ def tool(
             narrowing=narrowing,
             offered_with=offered_with,
             asked_as=_phrases(function.__name__, asked_as),
+            replaces=replaces,
         )
         _check_arguments(made, title)
         _check_names(made)

@@ -64,11 +64,12 @@ def acquire(call: Item, catalogue: Catalogue, noted: Collection[str] = ()) -> Ca
 
 
 def with_their_tools(names: Iterable[str], catalogue: Catalogue) -> tuple[str, ...]:
-    """Return those of `names` that exist, and the tools that come with skills among them."""
+    """Return those of `names` that exist, what replaces tools that are gone, and the tools that come
+    with skills among them."""
     found = dict[str, None]()
-    for name in names:
+    for name in map(catalogue.now, names):
         skill = catalogue.skill(name)
-        tools = (*skill.tools, *skill.brings) if skill else ()
+        tools = map(catalogue.now, (*skill.tools, *skill.brings)) if skill else ()
         found |= dict.fromkeys(tool for tool in tools if catalogue.get(tool))
         if skill or catalogue.get(name):
             found[name] = None
@@ -88,12 +89,11 @@ def _introduced(name: str, catalogue: Catalogue, noted: Collection[str]) -> str:
     if skill := catalogue.skill(name):
         if name in noted:
             return f"{name}: you have it; follow what it says."
-        missing = ", ".join(tool for tool in skill.tools if not catalogue.get(tool))
+        missing = ", ".join(tool for tool in skill.tools if not catalogue.get(catalogue.now(tool)))
         lacks = missing and f"It names tools that you do not have here: {missing}."
         return "\n".join(filter(None, (f"{name}: what it says follows.", skill.remark, lacks)))
     if catalogue.get(name) is None:
-        near = ", ".join(catalogue.near(name)) or "none"
-        return f"{name}: there is no such tool. Similar: {near}."
+        return f"{name}: {catalogue.missing(name) or 'There is no such tool.'}"
     if catalogue.text_of(name) is None:
         return f"{name}: you can call it now."
     where = "above" if name in noted else "below"

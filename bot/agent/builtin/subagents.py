@@ -277,8 +277,7 @@ def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None
             raise ToolError(
                 f"{name} cannot be given to a helper: helpers only read. Use it yourself."
             )
-        near = ", ".join(given.near(name)) or "none is similar"
-        raise ToolError(f"There is no tool {name}. Similar names: {near}.")
+        raise ToolError(given.missing(name) or f"There is no tool {name}, and none is similar.")
 
 
 def _reported(ended: RunEnded, check: ReportCheck | None) -> ToolResult:

@@ -248,9 +248,9 @@ class Calls:
         name, catalogue = call["name"], self.toolbox.catalogue
         tool = catalogue.get(name)
         if tool is None:
-            near = ", ".join(catalogue.near(name))
-            names = f"Similar names: {near}" if near else f"You can call: {self._names()}"
-            raise _Refused(f"There is no tool {name[:_LONGEST_NAME]}. {names}.")
+            name = name[:_LONGEST_NAME]
+            unknown = f"There is no tool {name}. You can call: {self._names()}."
+            raise _Refused(catalogue.missing(name) or unknown)
         if name in self.offered:
             return tool, await self._arguments(tool, call)
         schema = (

@@ -40,7 +40,8 @@ class EvidencePart(RunPart):
     def __init__(self, settings: EvidenceSettings, metric: FindingsMetric, run: Run) -> None:
         self._metric, self._redis = metric, run.deps.stores.redis
         own = run.channel.evidence if isinstance(run.channel, ChannelEvidence) else None
-        reader = LedgerReader(run.deps.toolbox.catalogue.get)
+        catalogue = run.deps.toolbox.catalogue
+        reader = LedgerReader(lambda name: catalogue.get(catalogue.now(name)))
         self._request = request = run.request
         self._evidence = RunEvidence(request, own or settings.mode, reader, References.of(request))
         self.hook = EvidenceHook(self._evidence)

@@ -174,10 +174,11 @@ class Repetition:
         """Return the tool of a call that may be made again. Raises Missing."""
         if call_id not in self.before:
             raise Missing(NOT_STORED)
-        tool = self.calls.toolbox.catalogue.get(self.before[call_id].tool)
-        if tool is None:
+        catalogue, name = self.calls.toolbox.catalogue, self.before[call_id].tool
+        tool = catalogue.get(name)
+        if tool is None and catalogue.now(name) == name:
             raise Missing(NOT_ALLOWED)
-        if not (may_repeat(tool) or tool.calculates):
+        if tool is None or not (may_repeat(tool) or tool.calculates):
             raise Missing(CANNOT)
         return tool
 

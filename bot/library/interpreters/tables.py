@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,8 @@ from bot.library.documents.cells import quoted_name
 from bot.library.documents.reading.tabular import column_names, connect, write_parquet
 from bot.library.documents.results import Sheet
 from bot.library.interpreters.distributions import FUNCTIONS
+from bot.library.interpreters.select_checks import FATAL, notes_on
+from bot.library.interpreters.select_parts import Node, syntax_tree, with_pivot_values
 from bot.library.interpreters.sql_functions import ALLOWED
 from bot.library.isolated import Refused, without_paths
 
@@ -28,8 +29,6 @@ _FUNCTIONS = ALLOWED["duckdb"] | FUNCTIONS.keys()
 _MEMORY = "512MB"
 _MOST_PAIRS = 10_000
 _MAX_MESSAGE = 1_000  # characters of an error message, which may quote a whole value
-_FATAL = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
-"""Errors after which DuckDB accepts no more statements, or has no memory for them."""
 _ONE_SELECT = "One SELECT (or WITH … SELECT) statement is allowed, and nothing else."
 
 
@@ -77,7 +76,7 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
     try:
         connection = _connection_with(tables)
         _add_distributions(connection, sql)
-        statement = _check_select(connection, sql, set(_names(tables)))
+        statement, _ = _checked(connection, sql, set(_names(tables)))
         source = f"({statement}\n)"
         writing = f"FROM {source}) TO '{Path.cwd() / to}' (FORMAT parquet)"
         columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
@@ -87,6 +86,16 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
             # A sum beyond 64 bits, unless the statement itself is at fault and fails again.
             connection.execute(f"COPY (SELECT * {writing}")
         return measure(to)
+    except duckdb.Error as error:
+        raise _refusal(error, sql) from None
+
+
+def checks(tables: Tables, sql: str, seconds: float) -> list[str]:
+    """Return what is to be said about a statement that `select` has run, found within `seconds`."""
+    try:
+        connection = _connection_with(tables)
+        _, tree = _checked(connection, sql, set(_names(tables)))
+        return notes_on(connection, tree, seconds)
     except duckdb.Error as error:
         raise _refusal(error, sql) from None
 
@@ -194,14 +203,23 @@ def _add_distributions(connection: Any, sql: str) -> None:
 _added = set[str]()
 
 
-def _check_select(connection: Any, sql: str, tables: set[str]) -> str:
-    """Return the one SELECT in `sql`, checked in the syntax tree of DuckDB's own parser."""
+def _checked(connection: Any, sql: str, tables: set[str]) -> tuple[str, Node]:
+    """Return the one SELECT in `sql` and its syntax tree, with the values of each PIVOT. Raises Refused
+    for anything but a SELECT over `tables` with allowed functions."""
+
+    def check(text: str) -> tuple[str, Node]:
+        return _check_select(connection, text, tables)
+
+    return check(with_pivot_values(connection, sql, check))
+
+
+def _check_select(connection: Any, sql: str, tables: set[str]) -> tuple[str, Node]:
+    """Return the one SELECT in `sql` and its tree, checked by DuckDB's own parser."""
     statements = connection.extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise Refused(_ONE_SELECT)
     statement: str = statements[0].query.strip().rstrip(";")
-    [text] = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchone()
-    tree = json.loads(text)
+    tree = syntax_tree(connection, statement)
     if tree["error"]:
         raise Refused(f"{tree['error_message']} {_ONE_SELECT}")
     for node, known in _nodes(tree["statements"], frozenset(map(_folded, tables))):
@@ -217,7 +235,7 @@ def _check_select(connection: Any, sql: str, tables: set[str]) -> str:
             )
         if node.get("type") == "SHOW_REF":
             raise Refused(f"{_ONE_SELECT} describe_table tells what a table holds.")
-    return statement
+    return statement, tree
 
 
 def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
@@ -256,10 +274,11 @@ def _cast_sums(columns: list[tuple[str, str]]) -> str:
 
 def _refusal(error: Exception, sql: str) -> Exception:
     """Return the error with DuckDB's message, without paths and without advice on its settings."""
-    if isinstance(error, _FATAL):
+    if isinstance(error, FATAL):
         return MemoryError()
     lines = [line for line in str(error)[:_MAX_MESSAGE].splitlines() if "Did you mean" not in line]
     message = re.sub(r" Use \"SET .*", "", "\n".join(list(filter(None, lines))[:4]))
+    message = re.sub(r" IN \('\?\d+\?'\)", "", message)  # what stood for the values of a PIVOT
     return Refused(without_paths(message, sql))
 
 

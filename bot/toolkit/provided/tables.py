@@ -115,11 +115,13 @@ class Tables(Protocol):
         left_out: Sequence[str] = (),
         limit: int | None = None,
         compact: bool = False,
+        checked: bool = False,
     ) -> ToolResult:
         """Run one SELECT, which the model may have written, over the tables `handles`.
 
         The result is saved as a table and shown as by `shown`. `notes` are for the reader of this
-        result; the sentences of `left_out` are repeated by everything that is made of it.
+        result; the sentences of `left_out` are repeated by everything that is made of it. If `checked`, notes say what people overlook: rows that a
+        join drops or counts twice, spellings of one group, periods that are missing or not whole.
         """
 
     async def test_hypothesis(
@@ -155,14 +157,6 @@ class Tables(Protocol):
 def quoted_name(name: str) -> str:
     """Return `name` as an SQL identifier, cleaned as the columns of tables are."""
     return sql.quoted_name(clean(name))
-
-
-def comparable(table: str, column: str) -> str:
-    """Return SQL for a key column as text without spaces around it, in lower case.
-
-    `table` is the alias of the table in the statement.
-    """
-    return f"lower(trim({table}.{quoted_name(column)}::VARCHAR))"
 
 
 def columns_line(columns: Sequence[Column]) -> str:

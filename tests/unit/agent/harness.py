@@ -148,7 +148,12 @@ def small_tools(gate: Gate) -> Catalogue:
         gate.log.append("launched")
         return "launched"
 
-    @tool(group="rare", summary="Something extra", on_acquired=tell_more)
+    @tool(
+        group="rare",
+        summary="Something extra",
+        on_acquired=tell_more,
+        replaces={"former": "what it was."},
+    )
     async def extra(what: str) -> str:
         "Extra."
         return f"extra {what}"

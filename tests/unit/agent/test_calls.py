@@ -53,10 +53,11 @@ async def test_no_more_run_at_once_than_allowed() -> None:
 
 
 async def test_tools_are_acquired_and_stay() -> None:
-    """D1 D2: the catalogue's line, then the tool with its context; kept for the thread."""
+    """D1 D2: the catalogue's line, then the tool with its context; kept for the thread. A tool that is
+    gone brings the one that replaces it."""
     script = Script(
         [
-            call("acquire_tools", {"names": ["extra", "exta"]}),
+            call("acquire_tools", {"names": ["exta", "former"]}),
             call("extra", {"what": "y"}),
             finish(ANSWER),
         ]
@@ -68,7 +69,9 @@ async def test_tools_are_acquired_and_stay() -> None:
     assert listed["description"].endswith("rare: extra")
     assert [each["name"] for each in after] == [*(each["name"] for each in before), "extra"]
     assert "use it for extras" in place.api.requests[1].body["input"][-1]["content"]
-    assert "exta: there is no such tool. Similar: extra" in next(iter(place.outputs(1).values()))
+    [acquired, *_] = place.outputs(1).values()
+    assert "exta: There is no tool exta. Similar names: extra" in acquired
+    assert "former: There is no tool former any more. Call extra: what it was." in acquired
     assert place.of(ToolsAcquired) == [ToolsAcquired(("extra",))]
     assert ended.state.acquired == ("extra",)
 
@@ -80,6 +83,7 @@ async def test_tools_are_acquired_and_stay() -> None:
         ("add", {"a": "one", "b": 1}, "a: Input should be a valid integer"),
         ("add", {"a": 1, "b": -1}, "b: Input should be greater than or equal to 0"),
         ("ad", {"a": 1}, "Similar names: add"),
+        ("former", {"a": 1}, "There is no tool former any more. Call extra: what it was."),
         ("fail", {"how": "tool"}, "Use another column: price."),
         ("slow", {}, "stopped after 0.05 s"),
     ],

@@ -94,7 +94,7 @@ async def test_what_is_found_nowhere_is_said() -> None:
         unlisted(place)
         await place.run()
     [text] = place.outputs(1).values()
-    assert "there is no such tool. Similar: extra" in text
+    assert "There is no tool extras. Similar names: extra" in text
     assert "No tool fits these words." in text
     [text] = place.outputs(2).values()
     assert "Give" in text

@@ -258,7 +258,7 @@ def test_it_ends_when_it_has_to_and_says_when_it_has_no_tool() -> None:
     acquire = {"name": "acquire_tools", "parameters": {"properties": {"names": {"type": "array"}}}}
     [made] = demo(request(question, tools=[acquire])).items
     assert json.loads(made["arguments"]) == {"names": ["calculate"]}
-    refused = called("acquire_tools", "calculate: there is no such tool. Similar: none.")
+    refused = called("acquire_tools", "calculate: There is no such tool.")
     [made] = demo(request(question, *refused, tools=[acquire])).items
     assert "not available here" in made["arguments"]
 

@@ -316,7 +316,8 @@ async def test_answers_of_earlier_releases_keep_what_they_have(
 
 async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Path) -> None:
     """S4 S7: today's channel policy, the pause, and whoever presses; a private answer never. What is
-    read again is kept for that person alone."""
+    read again is kept for that person alone. With a tool that
+    is gone nothing is."""
     async with scene(stores, folder, only_database) as at:
         deps, key = at.bot.runner.deps, at.request.thread_key
         before = await stores.artifacts.handles(key)
@@ -333,6 +334,14 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
         limited = await at.refresh()
         assert limited.figures[0].why == "query database is not available here any more"
         await deps.channels.reset(at.request.team, at.request.channel)
+        catalogue = deps.toolbox.catalogue
+        renamed = replace(
+            catalogue.get("query_database"), name="ask_database", replaces={"query_database": "it."}
+        )
+        without = catalogue.without(["query_database"]).joined_by([renamed])
+        toolbox = replace(deps.toolbox, catalogue=without)
+        gone = await at.refresh(deps=replace(deps, toolbox=toolbox))
+        assert (gone.problem, gone.is_over) == (jobs.NOTHING(), True)
         await stores.pause.set(Pause(by="U1", name="Ada", at=datetime.now(UTC)))
         assert "paused" in (await at.refresh()).problem
         await stores.pause.clear()

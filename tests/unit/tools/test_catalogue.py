@@ -34,7 +34,7 @@ def catalogue() -> Catalogue:
 def test_every_tool_can_be_offered(catalogue: Catalogue) -> None:
     """Names are unique, schemas strict, and the core is small (D1)."""
     assert not catalogue.core
-    assert len(catalogue.tools) >= 50
+    assert len(catalogue.tools) >= 45
     for each in catalogue.tools:
         assert each.definition()["parameters"]["additionalProperties"] is False
         for name, argument in each.parameters["properties"].items():
@@ -68,6 +68,17 @@ def test_the_tool_of_docs_tools_is_found(catalogue: Catalogue) -> None:
     assert made.function(32, "F") == "0.0 °C"
     assert made.title(made.arguments(value=20, unit="C")) == "Convert 20.0 °C"
     assert Catalogue.of([*catalogue.tools, made]).get("convert_temperature") is made
+
+
+def test_the_name_of_a_tool_that_is_gone_stays_known(catalogue: Catalogue) -> None:
+    """A channel that allows pivot_table by its name goes on with what replaces it, and one with a pattern
+    for it starts; an evaluation that expects it is met by query_table."""
+    assert [tool.name for tool in catalogue.only(["pivot_table", "dates"]).tools] == ["query_table"]
+    assert catalogue.only(["find_dup*"]).tools == ()
+    assert catalogue.has("find_dup*")
+    assert not catalogue.has("find_nothing*")
+    assert "Call query_table: PIVOT tbl_x ON month" in catalogue.missing("pivot_table")
+    assert {"pivot_table", "query_table"} <= {*catalogue.names_of("query_table")}
 
 
 def test_the_readme_lists_every_tool(catalogue: Catalogue) -> None:

@@ -38,7 +38,7 @@ from bot.toolkit import (
 from bot.toolkit.provided.documents import Kind, ReadTable
 from tests.support.tools import draw, share
 from tools import artifacts as reading
-from tools import comparing, files, shaping, sharing, texts, web
+from tools import comparing, files, sharing, texts, web
 from tools import documents as reviewing
 from tools import tables as querying
 from tools.calculation import calculate
@@ -116,14 +116,7 @@ async def _read_attached(artifacts: MemoryArtifacts) -> ToolResult:
 OF_TABLES: dict[str, Step] = {
     "query_table": lambda a, h: querying.query_table(f"SELECT * FROM {h}", [h], ArtifactTables(a)),
     "describe_table": lambda a, h: querying.describe_table(h, ArtifactTables(a)),
-    "pivot_table": lambda a, h: shaping.pivot_table(h, ["id"], "day", "n", ArtifactTables(a)),
-    "join_tables": lambda a, h: shaping.join_tables(h, h, "id", "id", ArtifactTables(a)),
-    "combine_tables": lambda a, h: shaping.combine_tables([h, h], ArtifactTables(a)),
-    "totals_over_time": lambda a, h: shaping.totals_over_time(
-        h, "day", "n", "month", ArtifactTables(a)
-    ),
     "compare_tables": lambda a, h: comparing.compare_tables(h, h, "id", ArtifactTables(a)),
-    "find_duplicates": lambda a, h: comparing.find_duplicates(h, ["id"], ArtifactTables(a)),
     "statistical_test": lambda a, h: querying.statistical_test(
         h, "pearson", ["id", "n"], ArtifactTables(a)
     ),
@@ -266,56 +259,6 @@ async def test_a_result_of_many_rows_is_kept_whole(artifacts: MemoryArtifacts) -
         f"SELECT count(*) AS n FROM {handle}", [handle], ArtifactTables(artifacts)
     )
     assert counted.content.endswith("n\n360000")
-
-
-async def test_rows_in_no_period_are_counted(artifacts: MemoryArtifacts) -> None:
-    rows: list[list[object]] = [["2026-01-03", 5], ["soon", 7], [None, 11], ["2026-02-01", 13]]
-    table = await ArtifactTables(artifacts).save(["day", "n"], rows, name="plan.csv")
-    result = await shaping.totals_over_time(
-        table.handle, "day", "n", "month", ArtifactTables(artifacts)
-    )
-    said = "plan.csv: 2 of 4 rows are in no period: 1 with a day that is no date (as soon), 1 without day"
-    assert f"not complete: {said}" in result.content
-    assert said in (await artifacts.find(result.handles[0])).left_out
-
-
-@pytest.mark.parametrize(
-    ("values", "every", "expected"),
-    [
-        ([2019, 2020, 2020], "year", ["2019-01-01,1,", "2020-01-01,5,400.0"]),
-        (["2019", "2020", "2020"], "year", ["2019-01-01,1,", "2020-01-01,5,400.0"]),
-        ([2019.0, 2020.0, None], "year", ["2019-01-01,1,", "2020-01-01,2,100.0"]),
-        (["2024-01", "2024-02", "2024-02"], "month", ["2024-01-01,1,", "2024-02-01,5,400.0"]),
-        (["2024-Q1", "2024-Q2", "2024Q2"], "quarter", ["2024-01-01,1,", "2024-04-01,5,400.0"]),
-    ],
-)
-async def test_years_months_and_quarters_are_times(
-    artifacts: MemoryArtifacts, values: list[object], every: str, expected: list[str]
-) -> None:
-    rows = [[value, n] for value, n in zip(values, (1, 2, 3), strict=True)]
-    table = await ArtifactTables(artifacts).save(["when", "n"], rows, name="t")
-    result = await shaping.totals_over_time(
-        table.handle, "when", "n", every, ArtifactTables(artifacts)
-    )
-    assert result.content.splitlines()[-2:] == expected
-
-
-async def test_a_column_without_a_time_is_refused(artifacts: MemoryArtifacts) -> None:
-    """3/4/24 is two days, and in DuckDB's words one of the year 3."""
-    rows: list[list[object]] = [["3/4/24", 1], ["5/6/24", 2]]
-    table = await ArtifactTables(artifacts).save(["day", "n"], rows, name="t")
-    with pytest.raises(ToolError, match=r"No value of day is a date.* as 3/4/24"):
-        await shaping.totals_over_time(table.handle, "day", "n", "month", ArtifactTables(artifacts))
-
-
-async def test_columns_of_a_pivot_are_in_the_order_of_their_values(
-    artifacts: MemoryArtifacts,
-) -> None:
-    rows = [["a", n, 1] for n in (10, 2, 1, 11)] + [["a", None, 1]]
-    table = await ArtifactTables(artifacts).save(["k", "month", "n"], rows, name="t")
-    result = await shaping.pivot_table(table.handle, ["k"], "month", "n", ArtifactTables(artifacts))
-    assert "k VARCHAR, 1 BIGINT, 2 BIGINT, 10 BIGINT, 11 BIGINT, total BIGINT" in result.content
-    assert "rows without month, which count in total alone: 1" in result.content
 
 
 async def _read(data: bytes, kind: Kind, name: str) -> ReadTable:

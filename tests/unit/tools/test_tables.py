@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from bot.library.interpreters.distributions import FUNCTIONS as DISTRIBUTIONS
 from bot.library.interpreters.statistics import mann_whitney
 from bot.library.isolated.process import IsolatedLimits
 from bot.services import table_session as session
+from bot.services.artifact_documents import ArtifactDocuments
 from bot.services.artifact_tables import ArtifactTables
 from bot.testing.conversation import asked
 from bot.toolkit import Artifact
-from tools.tables import describe_table, query_table, statistical_test
+from tools.comparing import compare_tables
+from tools.tables import describe_table, make_table, query_table, statistical_test
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -270,3 +273,141 @@ def test_a_large_group_beside_a_small_one_is_quick() -> None:
     second = mann_whitney({"a": many, "b": few}).rows[0]["p_value"]
     assert time.process_time() - began < 2
     assert first == second == pytest.approx(stats.mannwhitneyu(few, many).pvalue)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def orders(tables: ArtifactTables) -> Artifact:
+    rows = [
+        ["North", "2024", 1, "2024-01-03"],
+        ["South", "2024", 2, "2024-03-09"],
+        ["North", "2025", 3.5, "2025-01-01"],
+        ["north ", None, 4, None],
+    ]
+    return await tables.save(["region", "year", "amount", "day"], rows, name="orders.csv")
+
+
+async def noted(sql: str, tables: ArtifactTables, *given: Artifact) -> list[str]:
+    """Return the notes of a query in which {0}, {1} … are the tables, but for what these lack."""
+    handles = [table.handle for table in given]
+    result = await query_table(sql.format(*handles), handles, tables)
+    notes = [line for line in result.content.splitlines() if line.startswith("note: ")]
+    return [note.removeprefix("note: ") for note in notes if "not complete" not in note]
+
+
+async def test_a_query_says_what_people_overlook(tables: ArtifactTables, orders: Artifact) -> None:
+    """V19: rows that a join drops or multiplies, two spellings of one group, missing periods, columns
+    that only some tables have. A query without such a thing says nothing."""
+    rows = [["NORTH", "Ada", 1], ["West", "Ben", 1], ["South", "Eve", 5]]
+    heads = await tables.save(["region", "head", "target"], rows, name="heads.csv")
+    doubled = await tables.save(["region", "x"], [["North", 1], ["North", 2]], name="doubled.csv")
+    join, grouped = "FROM {0} o JOIN {1} h USING (region)", "FROM {0} GROUP BY 1"
+    assert await noted("SELECT sum(amount) FROM {0} WHERE year = '2024'", tables, orders) == []
+    assert await noted(f"SELECT head, amount {join}", tables, orders, heads) == [
+        "rows without a partner: 3 of 4 in o, 2 of 3 in h; 3 more of o have one if keys are compared as "
+        "lower(trim(key))"
+    ]
+    [_, multiplied] = await noted(f"SELECT sum(amount) {join}", tables, orders, doubled)
+    assert multiplied.startswith("the key repeats in o and in h: 2 and 2 rows make 4")
+    alike = "FROM {0} o JOIN {1} h ON lower(trim(o.region)) = lower(h.region)"
+    [_, again] = await noted(f"SELECT sum(h.target) {alike}", tables, orders, heads)
+    assert again.startswith("2 rows of h occur 4 times after the join")
+    [_] = await noted(f"SELECT head, sum(amount) {alike} GROUP BY 1", tables, orders, heads)
+    [spelled] = await noted(f"SELECT region, count(*) {grouped}", tables, orders)
+    assert "as “North”, “north ”" in spelled
+    [none, missing] = await noted(
+        f"WITH m AS (SELECT date_trunc('month', day) AS m, sum(amount) AS n {grouped}) "
+        "SELECT m, n - lag(n) OVER (ORDER BY m) FROM m",
+        tables,
+        orders,
+    )
+    assert none == "1 of 4 rows have no m: they are a group of their own"
+    assert missing.startswith("months without rows: 2024-02-01, 2024-04-01, 2024-05-01 and 7 more")
+    assert await noted("FROM {0} UNION ALL BY NAME FROM {1}", tables, orders, doubled) == [
+        "not in every table, empty there: year, amount, day, x"
+    ]
+    by_place = "SELECT region FROM {0} UNION SELECT head FROM {1}"
+    [places, fewer] = await noted(by_place, tables, orders, heads)
+    assert "by place: region/head" in places
+    assert fewer.startswith("UNION made one of equal rows, 1 fewer")
+
+
+async def test_a_pivot_finds_its_columns(tables: ArtifactTables, orders: Artifact) -> None:
+    """In the order of their values; rows that are in none of them are counted, and too many values are
+    refused. What it names is checked as in any query."""
+    sql = f"PIVOT {orders.handle} ON year USING sum(amount) GROUP BY region ORDER BY region"
+    result = await query_table(sql, [orders.handle], tables)
+    assert result.content.endswith("region,2024,2025\nNorth,1.0,3.5\nSouth,2.0,\nnorth ,,")
+    assert "1 of 4 rows have no year: they are in none of the columns" in result.content
+    rows = [["a", n, 1] for n in (10, 2, 1, 11)]
+    table = await tables.save(["k", "month", "n"], rows, name="t")
+    sql = f"WITH x AS (FROM {table.handle}) SELECT * FROM (PIVOT x ON month USING sum(n)) -- all"
+    result = await query_table(sql, [table.handle], tables)
+    assert "columns: k VARCHAR, 1 BIGINT, 2 BIGINT, 10 BIGINT, 11 BIGINT" in result.content
+    wide = await tables.save(["id"], [[n] for n in range(300)], name="wide")
+    for sql, why in [
+        (f"PIVOT {wide.handle} ON id USING count(*)", "more than 200 values"),
+        ("PIVOT read_csv('/etc/passwd') ON a USING count(*)", "read_csv is not allowed"),
+        (f"PIVOT {wide.handle} ON id USING count(*); DROP TABLE x", "SELECT"),
+    ]:
+        with pytest.raises(ToolError, match=why):
+            await query_table(sql, [wide.handle], tables)
+
+
+def _days(first: str, last: str, step: int = 1) -> list[list[object]]:
+    start, end = date.fromisoformat(first), date.fromisoformat(last)
+    return [[start + timedelta(days=n), 1] for n in range(0, (end - start).days + 1, step)]
+
+
+async def test_growth_against_a_part_of_a_period_is_said(tables: ArtifactTables) -> None:
+    """V19: a month of half its days is no fall in sales; a whole one is not called a part."""
+    years = [[datetime.now(UTC).date() - timedelta(days=400 * n), 1] for n in range(3)]
+    for rows, period, said in [
+        (
+            _days("2024-01-01", "2024-05-15"),
+            "date_trunc('month', day)",
+            ["last month (2024-05-01)"],
+        ),
+        (_days("2024-01-20", "2024-05-31"), "strftime(day, '%Y-%m')", ["first month (2024-01-01)"]),
+        (_days("2023-01-01", "2024-06-30"), "year(day)", ["last year (2024-01-01)"]),
+        (_days("2024-01-01", "2024-06-30"), "date_trunc('quarter', day)", []),
+        (_days("2024-01-01", "2024-06-24", 7), "date_trunc('month', day)", []),
+        ([[f"2024-{month:02}", 1] for month in range(1, 7)], "day", []),
+        ([[f"2024-{month:02}-28", 1] for month in range(1, 13)], "date_trunc('year', day)", []),
+        ([[2018 + n, 1] for n in range(7)], "day AS year", []),
+        ([["2024-Q1", 1], ["2024-Q3", 2]], "day", ["quarters without rows: 2024-04-01"]),
+        (_days("2024-01-01", "2025-06-30"), "month(day)", []),
+        (years, "extract(year FROM day)", ["has not ended yet"]),
+    ]:
+        table = await tables.save(["day", "n"], rows, name="t")
+        notes = await noted(f"SELECT {period}, sum(n) FROM {{0}} GROUP BY ALL", tables, table)
+        assert len(notes) == len(said), (period, notes)
+        assert all(part in note for part, note in zip(said, notes, strict=True)), (period, notes)
+
+
+async def test_two_versions_are_compared(tables: ArtifactTables) -> None:
+    """Of rows that came or went all is said, of others what changed; and which columns only one has."""
+    older = await tables.save(
+        ["region", "head"], [["NORTH", "Ada"], ["West", "Ben"]], name="old.csv"
+    )
+    rows = [["NORTH", "Eve", 1], ["East", "Ben", 2]]
+    newer = await tables.save(["region", "head", "x"], rows, name="new.csv")
+    result = await compare_tables(older.handle, newer.handle, "region", tables)
+    assert result.content.splitlines()[-3:] == [
+        "East,added,,,head: Ben",
+        "NORTH,changed,head,Ada,Eve",
+        "West,removed,,head: Ben,",
+    ]
+    assert f"columns only in {newer.handle}: x" in result.content
+    with pytest.raises(ToolError, match=r"no column town\. Columns: region"):
+        await compare_tables(older.handle, newer.handle, "town", tables)
+
+
+async def test_figures_of_the_conversation_become_a_table(tables: ArtifactTables) -> None:
+    made = await make_table(
+        "rates", "city,rate\nRome,1.5\nOslo,2", ArtifactDocuments(tables.artifacts)
+    )
+    [handle] = made.handles
+    assert [(c.name, c.type) for c in (await tables.artifacts.find(handle)).columns] == [
+        ("city", "VARCHAR"),
+        ("rate", "DOUBLE"),
+    ]
