@@ -92,8 +92,12 @@ def dev_in(folder: Path, *options: str) -> Generator[str]:
 
 @pytest.fixture
 def view() -> dict[str, Any]:
-    """Return the size of the window, and other options of its tab."""
-    return {"viewport": {"width": 1400, "height": 950}}
+    """Return the size of the window, and other options of its tab: the pixels of a good screen for
+    pictures."""
+    sharp = (
+        {"device_scale_factor": 2, "color_scheme": "light"} if os.environ.get("PICTURES") else {}
+    )
+    return {"viewport": {"width": 1400, "height": 950}, **sharp}
 
 
 @pytest.fixture

@@ -1,8 +1,14 @@
-"""What people do on the page, and what they wait for."""
+"""What people do on the page, and what they wait for.
+
+`PICTURES=docs/pictures pytest tests/e2e` draws the pictures of README.md and docs/slack.md again.
+"""
 
 from __future__ import annotations
 
+import io
+import os
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -86,3 +92,22 @@ def home(page: Page) -> Locator:
     page.get_by_test_id("dm-bot").click()
     page.get_by_test_id("home-tab").click()
     return page.get_by_test_id("home")
+
+
+def draw(page: Page, name: str, area: Locator, *, until: Locator | None = None) -> None:
+    """Write a picture of `area`, down to the end of `until`, if pictures are wanted."""
+    folder = os.environ.get("PICTURES")
+    if not folder:
+        return
+    from PIL import Image
+
+    page.mouse.move(0, 0)  # nothing is shown as being pointed at
+    box = area.bounding_box()
+    assert box is not None
+    if until is not None:
+        last = until.bounding_box()
+        assert last is not None
+        box["height"] = last["y"] + last["height"] + 12 - box["y"]
+    picture = Image.open(io.BytesIO(page.screenshot(clip=box)))
+    # 64 colours are enough for a page of text, and take a third of the bytes.
+    picture.convert("RGB").quantize(64).save(Path(folder) / f"{name}.png", optimize=True)

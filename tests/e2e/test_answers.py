@@ -14,6 +14,7 @@ from tests.e2e.steps import (
     act_as,
     ask_of_sample,
     choose,
+    draw,
     finished,
     last_answer,
     question,
@@ -141,6 +142,7 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     card = panel.get_by_test_id("message").filter(has_text="approve this?")
     expect(card).to_contain_text("Mentions @Ben Okafor (U0BEN00001). Other @names notify nobody.")
     expect(card).to_contain_text("Nothing happens without approval")
+    draw(page, "approval", panel, until=card)
     card.get_by_role("button", name=re.compile("^Approve:")).press("Enter")
     decided = panel.get_by_test_id("message").filter(has_text="Approved by")
     expect(decided.get_by_role("button", name="Deny")).to_have_count(0)

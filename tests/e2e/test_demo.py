@@ -1,20 +1,17 @@
-"""The page without a model key: the first minutes of the README, and its picture.
-
-`README_PICTURE=.github/answer.png pytest tests/e2e/test_demo.py` draws the picture again.
-"""
+"""The page without a model key: the first minutes of the README, and its pictures."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import dev_in
+from tests.e2e.steps import draw
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -29,15 +26,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 
 @pytest.fixture
-def view() -> dict[str, Any]:
-    """Return a window in which the whole answer is in sight, with the pixels of a good screen."""
-    size = {"width": 1400, "height": 1400}
-    return {"viewport": size, "device_scale_factor": 2, "color_scheme": "light"}
+def view(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a window in which the whole answer is in sight."""
+    return view | {"viewport": {"width": 1400, "height": 1400}}
 
 
 def test_the_first_answer_is_the_one_that_the_readme_shows(page: Page) -> None:
     """P1, P2: what README says leads to the answer of its picture: a sentence with its figures, table,
-    chart and source. The page says that this is a demo, and the answer what to set for a model."""
+    chart, source and evidence. The page says that this is a demo, and the answer what to set for a model."""
     expect(page.get_by_role("status").first).to_contain_text("OPENAI_API_KEY")
     heading = re.search(r"first question below \*(.+?)\*", README.read_text("utf-8"))
     assert heading is not None
@@ -61,15 +57,9 @@ def test_the_first_answer_is_the_one_that_the_readme_shows(page: Page) -> None:
     expect(answer.get_by_role("link", name="sales.csv")).to_be_visible()
     expect(answer).not_to_contain_text("not sure")
     expect(thread).not_to_contain_text("unsupported")
-    if path := os.environ.get("README_PICTURE"):
-        draw(page, thread, path)
+    draw(page, "answer", thread, until=answer)
 
-
-def draw(page: Page, thread: Locator, path: str) -> None:
-    """Write a picture of the thread, from its heading to the end of its last message."""
-    page.mouse.move(0, 0)  # nothing is shown as being pointed at
-    panel, last = thread.bounding_box(), thread.get_by_test_id("message").last.bounding_box()
-    assert panel is not None
-    assert last is not None
-    height = last["y"] + last["height"] + 12 - panel["y"]
-    page.screenshot(path=path, clip={**panel, "height": height})
+    answer.get_by_role("button", name="Show evidence").click()
+    modal = page.get_by_test_id("modal")
+    expect(modal).to_contain_text("row West")
+    draw(page, "evidence", modal)

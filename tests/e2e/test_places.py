@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.steps import ADA, BEN, FOOTER, act_as, finished, home, press, say
+from tests.e2e.steps import ADA, BEN, FOOTER, act_as, choose, draw, finished, home, press, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -38,11 +38,12 @@ def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Pa
 
     tab.get_by_role("button", name="Change").click()
     modal = page.get_by_test_id("modal")
-    modal.get_by_role("textbox").fill("In <French>, please.")
+    modal.get_by_role("textbox").fill("Briefly, amounts in <EUR>.")
     modal.get_by_text("Only to me").click()
     page.get_by_test_id("modal-submit").click()
     expect(modal).to_have_count(0)
-    expect(tab).to_contain_text("In <French>, please.")
+    expect(tab).to_contain_text("Briefly, amounts in <EUR>.")
+    draw(page, "home", tab)
 
     page.get_by_test_id("channel-sales").click()
     page.get_by_test_id("composer").fill("We sold twelve umbrellas.")
@@ -174,6 +175,7 @@ def test_what_one_saw_alone_is_posted_by_its_button(page: Page) -> None:
     modal = press(page, message, "ask_about_message")
     modal.get_by_role("textbox").fill("What is 12 * 89.90?")
     modal.get_by_text("Only to me").click()
+    draw(page, "shortcut", modal)
     page.get_by_test_id("modal-submit").click()
     private = page.get_by_test_id("message").filter(has_text="Only visible to you")
     alone = private.filter(has_text="1,078.8")
@@ -182,7 +184,7 @@ def test_what_one_saw_alone_is_posted_by_its_button(page: Page) -> None:
     expect(message).to_be_visible()
     expect(page.get_by_text("1,078.8")).to_have_count(0)
     act_as(page, ADA)
-    alone.get_by_role("button", name="Post it in the thread").click()
+    choose(alone, "Post it in the thread")
     expect(alone).to_have_count(0)
     act_as(page, BEN)
     message.get_by_test_id("replies").click()

@@ -80,17 +80,20 @@ def test_the_settings_of_the_examples_are_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And each key of the examples is one that exists."""
-    example = "\n".join(blocks(README, "toml") + blocks(SETTINGS, "toml"))
     path = tmp_path / "bot.toml"
-    path.write_text(example, "utf-8")
     monkeypatch.setenv("BOT_CONFIG", str(path))
     monkeypatch.setenv("TICKETS_TOKEN", "t")
+    path.write_text("\n".join(blocks(README, "toml")), "utf-8")
+    servers = load_settings(_env_file=None)
+    assert servers.mcp_servers["tickets"].allows("get_one")
+    assert servers.access.open_servers == ("tickets",)
+    example = "\n".join(blocks(SETTINGS, "toml"))
+    path.write_text(example, "utf-8")
     settings = load_settings(_env_file=None)
     given = tomllib.loads(example)
     assert settings.limits.turns == given["limits"]["turns"]
     assert settings.databases["shop"].description == given["databases"]["shop"]["description"]
     assert settings.model.reasoning == "medium"
-    assert settings.mcp_servers["tickets"].allows("get_one")
 
 
 def tables_of_the_page() -> dict[str, dict[str, str]]:
@@ -177,8 +180,11 @@ def test_every_command_of_the_docs_exists(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_of_the_docs_leads_somewhere(page: Path) -> None:
-    """To a file of the repository, and to a heading of it where one is named."""
-    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text("utf-8"))
+    """To a file of the repository, and to a heading of it where one is named. Pictures are small."""
+    text = page.read_text("utf-8")
+    for picture in re.findall(r'src="([^"]+)"', text):
+        assert (page.parent / picture).stat().st_size <= 150_000, picture
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", text)
     for path, heading in links:
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), path
