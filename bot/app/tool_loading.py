@@ -18,9 +18,9 @@ from typing import Any, TypeGuard
 from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents, dispatch_subagent
 from bot.app.entry_points import MISTAKES, entry_of, line_about, load, origin_of
-from bot.app.folder_permissions import writable_by_others
 from bot.app.tool_folders import import_packages, module_names, own_folder, room_modules
 from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.core.folder_permissions import checked_folder
 from bot.settings import Settings
 from bot.toolkit import SERVICES, Provider, Tool
 from bot.toolkit.catalogue import Catalogue
@@ -136,27 +136,7 @@ def _is_offered(value: object) -> TypeGuard[Offered]:
 
 
 def _checked_folder(path: Path) -> Path:
-    """Return the absolute path. Raises ConfigurationError for a folder that must not be loaded."""
-    try:
-        folder = path.expanduser().absolute()
-        if not folder.is_dir():
-            problem = "is not a folder" if folder.exists() else "does not exist"
-            raise ConfigurationError(f"Wrong setting: tools.paths: {folder} {problem}.")
-        next(folder.iterdir(), None)
-        place = writable_by_others(folder)
-    except PermissionError as error:
-        raise ConfigurationError(
-            f"Wrong setting: tools.paths: {error.filename} cannot be read: {error.strerror}."
-        ) from None
-    except RuntimeError as error:  # `~somebody` whom the system does not know
-        raise ConfigurationError(f"Wrong setting: tools.paths: {path}: {error}") from None
-    if place:
-        raise ConfigurationError(
-            f"Wrong setting: tools.paths: others can change the code in {folder}, because {place} "
-            f"belongs to another user, or its group or everybody may write to it. Run "
-            f"`chown $(id -u) {place}` or `chmod go-w {place}`."
-        )
-    return folder
+    return checked_folder(path, "tools.paths")
 
 
 def _imported_packages(folders: Sequence[Path]) -> dict[Path, str]:

@@ -1,6 +1,7 @@
-"""Permissions of the folders that the bot imports code from: nobody else may be able to change it.
+"""Permissions of the folders that the bot takes code or instructions from: nobody else may be able to
+change them.
 
-Whoever can write to such a folder, or replace one that it is in, runs code with the bot's secrets.
+Whoever can write to a folder of code, or replace one that it is in, runs code with the bot's secrets.
 """
 
 from __future__ import annotations
@@ -10,20 +11,52 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-_CODE = frozenset({".py", ".pyc", ".so"})
+from bot.core.errors import ConfigurationError
+
+CODE = frozenset({".py", ".pyc", ".so"})
+"""The suffixes of files of code."""
 
 
-def writable_by_others(folder: Path) -> Path | None:
-    """Return a place through which others can change the code in `folder`, an absolute path.
+def checked_folder(path: Path, setting: str, suffixes: frozenset[str] | None = CODE) -> Path:
+    """Return the absolute path of a folder that `setting` names.
 
-    That is a folder or file of code inside that its group or everybody may write to, or a folder
+    Raises ConfigurationError if it cannot be read, or if others can change the files in it with one
+    of these suffixes, None for all files.
+    """
+    try:
+        folder = path.expanduser().absolute()
+        if not folder.is_dir():
+            problem = "is not a folder" if folder.exists() else "does not exist"
+            raise ConfigurationError(f"Wrong setting: {setting}: {folder} {problem}.")
+        next(folder.iterdir(), None)
+        place = _writable_by_others(folder, suffixes)
+    except PermissionError as error:
+        raise ConfigurationError(
+            f"Wrong setting: {setting}: {error.filename} cannot be read: {error.strerror}."
+        ) from None
+    except RuntimeError as error:  # `~somebody` whom the system does not know
+        raise ConfigurationError(f"Wrong setting: {setting}: {path}: {error}") from None
+    if place:
+        what = "code" if suffixes else "files"
+        raise ConfigurationError(
+            f"Wrong setting: {setting}: others can change the {what} in {folder}, because {place} "
+            f"belongs to another user, or its group or everybody may write to it. Run "
+            f"`chown $(id -u) {place}` or `chmod go-w {place}`."
+        )
+    return folder
+
+
+def _writable_by_others(folder: Path, suffixes: frozenset[str] | None) -> Path | None:
+    """Return a place through which others can change such files in `folder`, an absolute path.
+
+    That is a folder or file inside that its group or everybody may write to, or a folder
     above that lets them replace it, also above what a link leads to; and any of these that belongs
     to another user, but for root. None if there is none.
     """
     if os.name == "nt":  # has no such permissions
         return None
     above = [*folder.parents, *folder.resolve().parents]
-    for place in _code_in(folder):
+    for place in _places_in(folder, suffixes):
         if _is_writable_by_others(place) or _is_of_another(place):
             return place
         if place.is_symlink():
@@ -49,8 +82,9 @@ def _is_read_only(place: Path) -> bool:
     return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
 
 
-def _code_in(folder: Path) -> Iterator[Path]:
-    """Yield `folder`, its folders and their code files, without hidden folders and venvs."""
+def _places_in(folder: Path, suffixes: frozenset[str] | None) -> Iterator[Path]:
+    """Yield `folder`, its folders and their files with such suffixes, without hidden folders and
+    venvs."""
     yield folder
     seen = {folder.resolve()}
     for root, folders, files in os.walk(folder, followlinks=True):
@@ -59,7 +93,8 @@ def _code_in(folder: Path) -> Iterator[Path]:
         folders[:] = [each.name for each in inside if each.resolve() not in seen]
         seen.update(each.resolve() for each in inside)
         yield from inside
-        yield from (Path(root, each) for each in files if Path(each).suffix in _CODE)
+        names = (name for name in files if suffixes is None or Path(name).suffix in suffixes)
+        yield from (Path(root, name) for name in names)
 
 
 def _is_writable_by_others(place: Path) -> bool:
