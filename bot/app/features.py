@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from bot.app.feature_packages import features_of_packages
-from bot.app.tool_loading import is_tool_name, tool_catalogue
+from bot.app.tool_loading import is_taken, is_tool_name, tool_catalogue
 from bot.core.approvals import CALL
 from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
@@ -30,6 +31,8 @@ from bot.features.schedules.feature import schedules
 from bot.features.server_questions.feature import server_questions
 from bot.features.sharing.feature import sharing
 from bot.features.shortcuts.feature import shortcuts
+from bot.features.skills.feature import skills
+from bot.features.skills.report import skill_lines
 from bot.features.workflow_step.feature import workflow_step
 from bot.mcp import McpServers, Pins
 from bot.mcp.doors import McpDoors
@@ -74,6 +77,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         evidence(settings.evidence),
         memories(),
         programs(settings.programs),
+        skills(settings.skills, partial(is_taken, settings), _loaded_in(settings)),
         feedback(run_case),
         server_questions(),
         ask_person(),
@@ -94,6 +98,26 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
     return (*features, home(_home_config(settings, features)))
 
 
+def lines_about_skills(
+    settings: Settings, *, folder: Path | None = None, check: bool = False
+) -> list[str]:
+    """Return the lines of `bot skills`. Raises ConfigurationError."""
+    taken = partial(is_taken, settings)
+    return skill_lines(settings.skills, taken, folder=folder, check=check)
+
+
+def is_allowed_name(settings: Settings, allowed: str) -> bool:
+    """Return whether a name, group or pattern in the `tools` of a channel fits a tool or a skill."""
+    fits = (feature.may_have for feature in own_features(settings) if feature.may_have)
+    return is_tool_name(settings, allowed) or any(may_have(allowed) for may_have in fits)
+
+
+def _loaded_in(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield each channel with a skill that its threads begin with."""
+    channels = settings.channels.items()
+    yield from ((f"channels.{key}", name) for key, table in channels for name in table.load)
+
+
 def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:
     def servers(stores: Stores) -> McpServers:
         return McpServers(settings.mcp_servers, stores.mcp, **mcp_doors(features, stores.mcp))
@@ -102,7 +126,7 @@ def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:
         limits=settings.limits,
         models=settings.models,
         is_priced=not unpriced_models(settings),
-        is_tool=partial(is_tool_name, settings),
+        is_tool=partial(is_allowed_name, settings),
         tools=partial(tool_catalogue, settings),
         servers=servers,
     )

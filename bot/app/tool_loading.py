@@ -23,7 +23,7 @@ from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.folder_permissions import checked_folder
 from bot.settings import Settings
 from bot.toolkit import SERVICES, Provider, Tool
-from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.catalogue import RESERVED, Catalogue
 from bot.toolkit.definition_place import short_path, type_name
 from bot.toolkit.tool import ToolFunction
 
@@ -108,6 +108,11 @@ def is_tool_name(settings: Settings, allowed: str) -> bool:
     return tool_catalogue(settings).has(allowed) or any(
         server.may_have(name, allowed) for name, server in settings.mcp_servers.items()
     )
+
+
+def is_taken(settings: Settings, name: str) -> bool:
+    """Return whether a tool or the agent itself has this name."""
+    return name in RESERVED or tool_catalogue(settings).get(name) is not None
 
 
 def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, Offered]]:

@@ -62,4 +62,5 @@ for each in (
 ):
     cli.command()(each)
 cli.add_typer(setup.tools, name="tools")
+cli.add_typer(setup.skills, name="skills")
 cli.command("eval")(eval.evaluate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -106,6 +107,40 @@ def new_tool(
     from bot.cli.new_tool import new_tool_lines
 
     print_lines(new_tool_lines(name, configured().tools.paths))
+
+
+skills = typer.Typer(invoke_without_command=True)
+
+
+@skills.callback()
+def list_skills(context: typer.Context) -> None:
+    """List the skills that the model can load. Exit 1 if one is not loaded."""
+    if not context.invoked_subcommand:
+        _print_skills()
+
+
+@skills.command("check")
+def check_skills(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A skill, or a folder of skills; those of bot.toml if left out.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+) -> None:
+    """Say what is wrong with skills, by the open standard too. Exit 1 if one cannot be loaded."""
+    _print_skills(folder, check=True)
+
+
+def _print_skills(folder: Path | None = None, *, check: bool = False) -> None:
+    from bot.app.features import lines_about_skills
+
+    lines = lines_about_skills(configured(), folder=folder, check=check)
+    print_lines(lines)
+    if any(line.startswith("!") for line in lines):
+        raise typer.Exit(1)
 
 
 def mcp(

@@ -19,10 +19,11 @@ _PAGE = re.compile(r"page=\d{1,4}")
 def written_links(*requests: Request) -> list[str]:
     """Return the URLs that people wrote in requests; answers may contain them."""
     texts = (("" if each.suggested else each.text, each.quoted) for each in requests)
-    return [link for each in texts for text in each for link in _links(text)]
+    return [link for each in texts for text in each for link in links_in(text)]
 
 
-def _links(text: str) -> list[str]:
+def links_in(text: str) -> list[str]:
+    """Return the URLs in a text."""
     return [found.rstrip(".,;:!?") for found in _LINK.findall(text)]
 
 

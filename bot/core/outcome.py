@@ -61,7 +61,8 @@ class Totals(BaseModel):
 
     Tokens are as billed by the model service. `cost` is in US dollars, None when the price of the
     model is unknown. `turns` includes turns that do not count against the limit. `tools` counts the
-    successful calls of each tool; `tool_calls` also includes those that failed. `effort` is the
+    successful calls of each tool; `tool_calls` also includes those that failed. `skills` says of each
+    skill that it followed, by its name for people, where it is from. `effort` is the
     reasoning effort that somebody chose, if any, and `profile` the title of the profile that answered.
     `seconds` is the time from the arrival of the request to its end, without the time spent waiting
     for approvals.
@@ -75,6 +76,7 @@ class Totals(BaseModel):
     turns: int = 0
     tool_calls: int = 0
     tools: dict[str, int] = {}
+    skills: dict[str, str] = {}
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0

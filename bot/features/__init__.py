@@ -146,6 +146,7 @@ class Feature:
 
     - `surfaces`: where it shows runs of requests that come in by it, by their `entry`.
     - `mcp_doors`: what it adds to MCP servers: each person's account there, questions to people.
+    - `may_have`: says whether a name, group or pattern in the `tools` of a channel fits a skill of it.
     """
 
     name: str
@@ -163,3 +164,4 @@ class Feature:
     pages: Sequence[RouteDef] = ()
     surfaces: Mapping[Entry, SurfaceFor] = field(default_factory=lambda: MappingProxyType({}))
     mcp_doors: McpDoorsFor | None = None
+    may_have: Callable[[str], bool] | None = None

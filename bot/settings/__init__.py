@@ -42,6 +42,7 @@ from bot.core.secret_files import odd_character, secret_folder, secret_from_file
 from bot.features.commands.settings import HookSettings
 from bot.features.evidence.settings import ChannelEvidence, EvidenceSettings
 from bot.features.programs.settings import ProgramSettings
+from bot.features.skills.settings import ChannelSkills, SkillSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.runs.policy.access import Policy
@@ -140,7 +141,7 @@ class ToolSettings(BaseModel):
         return self.__pydantic_extra__ or {}
 
 
-class ChannelTable(ChannelSettings, ChannelEvidence):
+class ChannelTable(ChannelSettings, ChannelEvidence, ChannelSkills):
     """The settings of a channel, with those of our own rooms."""
 
 
@@ -156,6 +157,7 @@ class Tables(BaseModel):
     direct: DirectSettings = DirectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     programs: ProgramSettings = ProgramSettings()
+    skills: SkillSettings = SkillSettings()
     retention: Retention = Retention()
     catch_up: CatchUpSettings = CatchUpSettings()
     engine: EngineOptions = EngineOptions()

@@ -46,6 +46,7 @@ from bot.toolkit.provided.memories import Memories, Memory, MemoryScope
 from bot.toolkit.provided.programs import Programs
 from bot.toolkit.provided.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.provided.schedules import SchedulePlace, Schedules
+from bot.toolkit.provided.skill_files import SkillFiles
 from bot.toolkit.provided.tables import (
     TABLE_TYPE,
     RowLimit,
@@ -127,6 +128,7 @@ __all__ = [
     "Series",
     "Services",
     "SharedFile",
+    "SkillFiles",
     "Source",
     "TableHandle",
     "Tables",
@@ -179,6 +181,7 @@ SERVICES: frozenset[type] = frozenset(
         Programs,
         ScheduledMessages,
         Schedules,
+        SkillFiles,
         Tables,
         WebSearch,
     }

@@ -24,7 +24,6 @@ class Skill:
       skill: another one means that a conversation has an older text.
     - `tools`: names of tools that are acquired with it, as far as they exist; that replaces no
       approval. `brings`: those that are offered with such skills alone, wherever one of them is.
-    - `remark`: what the model reads as it acquires the skill, such as the names of its files.
     - `title`: its name for people. `origin`: where it is from, and its version, for operators.
     """
 
@@ -36,7 +35,6 @@ class Skill:
     origin: str
     tools: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
-    remark: str = ""
 
     @property
     def acquired_text(self) -> AcquiredText:

@@ -18,9 +18,10 @@ OURS = {
     *("calculate", "convert_units", "count_words", "current_time", "convert_time", "count_days"),
     *("shift_date", "list_holidays", "find_meeting_times", "list_databases"),
     *("list_schedules", "make_chart", "make_table", "write_file", "edit_file", "draw_lots"),
-    "ask_person",
+    *("ask_person", "read_skill_file"),
 }
-"""Tools that return nothing that anybody else wrote, or only names that the model gave them."""
+"""Tools that return nothing that anybody else wrote than the operator, or only names that the model
+gave them."""
 COMPUTED = {
     *("calculate", "convert_units", "count_words", "convert_time", "count_days", "shift_date"),
     *("find_meeting_times", "draw_lots", "make_table"),

@@ -91,7 +91,7 @@ def _introduced(name: str, catalogue: Catalogue, noted: Collection[str]) -> str:
             return f"{name}: you have it; follow what it says."
         missing = ", ".join(tool for tool in skill.tools if not catalogue.get(catalogue.now(tool)))
         lacks = missing and f"It names tools that you do not have here: {missing}."
-        return "\n".join(filter(None, (f"{name}: what it says follows.", skill.remark, lacks)))
+        return "\n".join(filter(None, (f"{name}: what it says follows.", lacks)))
     if catalogue.get(name) is None:
         return f"{name}: {catalogue.missing(name) or 'There is no such tool.'}"
     if catalogue.text_of(name) is None:

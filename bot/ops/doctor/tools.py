@@ -10,9 +10,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from bot.app.features import all_features, mcp_doors
+from bot.app.features import all_features, is_allowed_name, mcp_doors
 from bot.app.run_setup import web_search
-from bot.app.tool_loading import is_tool_name
 from bot.app.tool_states import names_by, tool_states
 from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError, ToolDefinitionError, ToolError
@@ -40,7 +39,7 @@ async def examine_tools(settings: Settings) -> list[Check]:
         fix = f"correct its service, or [tools.{group}] in bot.toml; the bot tries again by itself"
         checks.append(warning(f"tools {group}", f"{text}{lost}", fix))
     try:
-        check_tools(settings, partial(is_tool_name, settings))
+        check_tools(settings, partial(is_allowed_name, settings))
     except ConfigurationError as error:
         checks.append(problem("channels", str(error), "correct it in bot.toml"))
     return checks

@@ -15,6 +15,7 @@ from bot.text.locales import money, number
 from bot.text.translation import reader_locale
 
 _MAX_TOOLS = 12  # named in the details
+_MAX_TEXT = 2_000  # characters of the skills
 
 
 class RunDetails(BaseModel):
@@ -61,6 +62,9 @@ def details_modal(totals: Totals) -> Block:
     blocks: list[Block] = [{"type": "section", "fields": fields}]
     if tools:
         blocks.append(context(escape_mrkdwn(words.DETAIL_TOOLS(tools=tools))).block)
+    if totals.skills:
+        skills = ", ".join(f"{name} ({origin})" for name, origin in totals.skills.items())
+        blocks.append(context(escape_mrkdwn(words.DETAIL_SKILLS(skills=skills[:_MAX_TEXT]))).block)
     return modal(words.DETAILS(), blocks, close=words.CLOSE_ONLY())
 
 

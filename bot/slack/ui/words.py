@@ -55,6 +55,7 @@ DETAIL_EFFORT, DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = (
 )
 TOKENS_OF = Text("{input} in ({cached} from the cache), {output} out")
 DETAIL_TOOLS = Text("Tools used: {tools}")
+DETAIL_SKILLS = Text("Skills used: {skills}")
 STOPPED_BY = Text("Stopped by <@{person}>.")
 STOPPED = Text("Stopped before it was finished.")
 LATE = Text(":hourglass: I was not running when you asked this, so my answer comes late.")

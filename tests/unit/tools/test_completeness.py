@@ -167,6 +167,7 @@ MAKERS: dict[str, Callable[[MemoryArtifacts], Awaitable[ToolResult]]] = {
 WHOLE = {
     *("make_table", "read_canvas", "write_file"),
     *("read_channel", "read_linked_thread", "read_thread", "search_messages"),
+    *("read_skill_file", "run_skill_script"),  # they do as read_file and run_python
 }
 """They keep all of what they are given; of messages, how many were read is said above them."""
 

@@ -1,0 +1,69 @@
+"""What skills add to a run: which there are, and which a person or the channel names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+from typing_extensions import override
+
+from bot.agent.events import RunEnded
+from bot.agent.hooks.chain import Hooks, Permission
+from bot.core.links import links_in
+from bot.core.outcome import Outcome
+from bot.features.skills.library import READ, RUN, Library
+from bot.features.skills.named import named_skills
+from bot.features.skills.settings import ChannelSkills
+from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
+from bot.toolkit import Programs, Tool
+from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.skill import Skill
+
+
+class SkillsPart(RunPart):
+    """The part of one run."""
+
+    def __init__(self, library: Library, run: Run) -> None:
+        self._library = library
+        self._run = run
+        self.hook = _FilesOfOffered(run)
+
+    @override
+    async def skills(self) -> Sequence[Skill]:
+        return self._library.skills(runs_scripts=Programs in self._run.deps.toolbox.services)
+
+    @override
+    def acquired(self, catalogue: Catalogue) -> Mapping[str, str]:
+        names = [skill.name for skill in catalogue.skills]
+        channel = self._run.channel
+        wanted: Sequence[str] = channel.load if isinstance(channel, ChannelSkills) else ()
+        by_channel = dict.fromkeys((name for name in wanted if name in names), "channel")
+        return by_channel | dict.fromkeys(named_skills(self._run.request, names), "person")
+
+    @override
+    def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
+        catalogue = self._run.toolbox.catalogue
+        skills = [*filter(None, map(catalogue.skill, ended.state.acquired))]
+        if not skills:
+            return outcome
+        followed = {skill.title: skill.origin for skill in skills}
+        links = [link for skill in skills for link in links_in(skill.text)]
+        totals = outcome.totals.model_copy(update={"skills": followed})
+        return outcome.model_copy(update={"totals": totals, "links": outcome.links.union(links)})
+
+
+class _FilesOfOffered(Hooks):
+    """Forbids to read files of skills that the channel does not have."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        if tool.name not in (READ, RUN):
+            return None
+        skill = str(getattr(arguments, "skill", ""))
+        if self._run.toolbox.catalogue.skill(skill):
+            return None
+        return f"Not done: there is no skill {skill} here."

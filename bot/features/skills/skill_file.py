@@ -1,0 +1,228 @@
+"""The file SKILL.md of a skill: its frontmatter and its body.
+
+Many published skills break the standard in small ways, so that it is read as leniently as other
+programs do: what is wrong is a warning, unless nothing sensible is left.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from typing_extensions import override
+
+from bot.agent.calls.outputs import without_marks
+from bot.text.invisible_text import readable
+
+MOST_BODY = 20_000  # characters, about the 5,000 tokens of the standard
+MOST_LINES = 500  # of a body, as the standard advises
+_MOST_FRONTMATTER = 20_000  # characters
+_MOST_DEPTH = 10  # of YAML
+_MOST_NAME, _MOST_DESCRIPTION, _MOST_COMPATIBILITY = 64, 1_024, 500  # characters
+_LONGEST_NAME = 128  # that can be used at all
+_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+_FRONTMATTER = re.compile(r"---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*?)[ \t]*")
+_NAME = re.compile(r"[^\W_][\w.-]*")
+_STANDARD_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_TOOL = re.compile(r"[^\s,()]+(?:\([^)]*\))?")
+
+
+class Unusable(Exception):
+    """A skill is not loaded; its text says why, in words for the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillText:
+    """What a SKILL.md says. `tools` are its `allowed-tools`, without their arguments. `warnings` say
+    where it breaks the standard."""
+
+    name: str
+    description: str
+    body: str
+    version: str = ""
+    compatibility: str = ""
+    tools: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_skill(content: str, folder: str) -> SkillText:
+    """Read the content of a SKILL.md in a folder of this name. Raises Unusable.
+
+    Texts have neither invisible characters nor marks of data.
+    """
+    warnings = list[str]()
+    content = readable(content)
+    match = _FRONTMATTER.match(content)
+    if match is None:
+        begins = content.startswith("---")
+        raise Unusable(
+            "its frontmatter has no closing line ---"
+            if begins
+            else "it does not begin with a frontmatter between lines of ---"
+        )
+    fields = _fields(match[1] or "", warnings)
+    name = _name(fields, folder, warnings)
+    description = _description(fields, warnings)
+    body = without_marks(content[match.end() :]).strip()
+    if len(body) > MOST_BODY:
+        raise Unusable(
+            f"its body has {len(body):,} characters, and may have {MOST_BODY:,}: move parts of it "
+            "into files that it names"
+        )
+    if not body:
+        warnings.append("its body is empty")
+    elif body.count("\n") >= MOST_LINES:
+        warnings.append(f"its body has more than {MOST_LINES} lines")
+    if unknown := [key for key in fields if key not in _FIELDS]:
+        warnings.append(f"fields that the standard does not have: {', '.join(unknown)}")
+    compatibility = _line(fields.get("compatibility"))
+    if len(compatibility) > _MOST_COMPATIBILITY:
+        warnings.append(f"compatibility has more than {_MOST_COMPATIBILITY} characters")
+    metadata = fields.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        warnings.append("metadata is no map")
+        metadata = {}
+    version = _line(metadata.get("version", fields.get("version")))[:_MOST_NAME]
+    tools = _tools(fields.get("allowed-tools"), warnings)
+    return SkillText(name, description, body, version, compatibility, tools, warnings)
+
+
+def same_name(name: str) -> str:
+    """Return what two names have in common that people, or Slack, take for the same."""
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    letters = (letter for letter in folded if not unicodedata.combining(letter))
+    return "".join(_LATIN.get(letter, letter) for letter in letters).replace("_", "-")
+
+
+_ALIKE = (
+    "аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw кk мm тt вb нh гr "
+    "αa οo ρp νv ιi κk τt υu χx εe ıi ɑa ɡg"
+)
+_LATIN = {pair[0]: pair[1] for pair in _ALIKE.split()}
+"""Letters that look like one of ours."""
+
+
+def _fields(frontmatter: str, warnings: list[str]) -> dict[str, Any]:
+    """Return the fields of a frontmatter. Raises Unusable."""
+    if len(frontmatter) > _MOST_FRONTMATTER:
+        raise Unusable(f"its frontmatter has more than {_MOST_FRONTMATTER:,} characters")
+    try:
+        fields = _parsed(frontmatter)
+    except yaml.YAMLError as error:
+        try:
+            fields = _parsed("\n".join(map(_quoted, frontmatter.split("\n"))))
+        except yaml.YAMLError:
+            raise Unusable(f"its frontmatter is no YAML: {_problem(error)}") from None
+        warnings.append("a value with a bare colon was read as text: put it in quotes")
+    if not isinstance(fields, dict):
+        raise Unusable("its frontmatter has no fields")
+    return fields
+
+
+class _Loader(yaml.BaseLoader):
+    """Reads YAML as text, lists and maps, so that version 1.10 stays what it is, and nothing is made of
+    a tag. Refuses aliases, by which a few lines become gigabytes, and depth."""
+
+    _depth = 0
+
+    @override
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it has an alias (*), which is not taken")
+        if self._depth >= _MOST_DEPTH:
+            raise yaml.YAMLError("it is nested too deeply")
+        self._depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
+
+
+def _parsed(text: str) -> Any:
+    """Return YAML as Python values. Raises YAMLError."""
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - makes nothing but text, lists and maps
+    except (ValueError, RecursionError) as error:  # of its reader
+        raise yaml.YAMLError(str(error)) from None
+
+
+def _quoted(line: str) -> str:
+    """Return a line of the frontmatter with its value in quotes, if it holds a bare colon."""
+    match = _FIELD.fullmatch(line)
+    if match is None or match[2][0] in "\"'|>[{&*!" or ": " not in match[2]:
+        return line
+    value = match[2].replace("\\", "\\\\").replace('"', '\\"')
+    return f'{match[1]}: "{value}"'
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    """Return what is wrong, and in which line of the file."""
+    mark = getattr(error, "problem_mark", None)
+    where = f"line {mark.line + 2}: " if mark else ""
+    return where + (getattr(error, "problem", None) or " ".join(str(error).split()))
+
+
+def _name(fields: dict[str, Any], folder: str, warnings: list[str]) -> str:
+    """Return the name of a skill, by default that of its folder. Raises Unusable."""
+    given = unicodedata.normalize("NFKC", _line(fields.get("name")))
+    name = given or unicodedata.normalize("NFKC", folder)
+    if not given:
+        warnings.append("it has no name: it has that of its folder")
+    elif name != unicodedata.normalize("NFKC", folder):
+        warnings.append(f"its name is not that of its folder, {folder}")
+    name = re.sub(r"\s+", "-", name)
+    if len(name) > _MOST_NAME:
+        warnings.append(f"its name has more than {_MOST_NAME} characters")
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        raise Unusable(
+            f"its name is {name[:_MOST_NAME]!r}: begin with a letter or digit, then letters, digits "
+            f"and hyphens, up to {_MOST_NAME}"
+        )
+    if scripts := _mixed_scripts(name):
+        raise Unusable(f"its name mixes letters of {' and '.join(scripts)}, which look alike")
+    if not _STANDARD_NAME.fullmatch(name) or name != name.lower() or name != given:
+        warnings.append("its name has more than lower-case letters, digits and single hyphens")
+    return name
+
+
+def _mixed_scripts(name: str) -> list[str]:
+    """Return the scripts of a name that has letters of several which look alike."""
+    words = {unicodedata.name(letter, "").partition(" ")[0] for letter in name if letter.isalpha()}
+    alike = sorted(words & {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})
+    return [word.title() for word in alike] if len(alike) > 1 else []
+
+
+def _description(fields: dict[str, Any], warnings: list[str]) -> str:
+    """Return the description. Raises Unusable without one: nobody would know what the skill is for."""
+    value = fields.get("description")
+    if isinstance(value, list | dict):
+        raise Unusable("its description is no text")
+    description = " ".join(without_marks(str(value or "")).split())
+    if description in ("", "~", "null"):
+        raise Unusable("it has no description")
+    if len(description) > _MOST_DESCRIPTION:
+        warnings.append(f"only the first {_MOST_DESCRIPTION:,} characters of its description count")
+    return description[:_MOST_DESCRIPTION]
+
+
+def _tools(value: Any, warnings: list[str]) -> tuple[str, ...]:
+    """Return the names in `allowed-tools`, without the arguments that other programs allow."""
+    if isinstance(value, list):
+        warnings.append("allowed-tools is a list: the standard has names parted by spaces")
+        value = " ".join(str(name) for name in value if isinstance(name, str))
+    if isinstance(value, dict):
+        warnings.append("allowed-tools is no text, and is left out")
+        return ()
+    names = (
+        match[0].partition("(")[0] for match in _TOOL.finditer(without_marks(str(value or "")))
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _line(value: Any) -> str:
+    """Return a value as one line; "" for what is no text."""
+    return " ".join(without_marks(value).split()) if isinstance(value, str) else ""
