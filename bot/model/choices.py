@@ -78,6 +78,11 @@ class ModelChoices:
         known = {each.name for each in self.choices}
         return next((name for name in names if name in known), "")
 
+    def label_of(self, name: str) -> str:
+        """Return the choice `name` for people; the configured model if it is no longer there."""
+        labels = {choice.name: choice.label for choice in self.choices}
+        return labels.get(name, self.configured[0])
+
     def models(self, choice: str) -> RunModels:
         """Return the models of a run with this choice; the configured one if it is no longer there."""
         for each in self.choices:

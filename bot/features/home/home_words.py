@@ -61,9 +61,21 @@ PICK_CHANNEL = Text("Choose a channel")
 SAVE, RESET = Text("Save"), Text("Reset")
 CHANNEL_INSTRUCTIONS = Text("Instructions for this channel")
 CHANNEL_TOOLS = Text("Allowed tools")
-TOOLS_HINT = Text(
-    "Names of tools or groups, separated by commas; * matches any letters. Empty: all tools."
+TOOLS_HINT = Text("Names of tools or groups, separated by commas; * matches any letters.")
+TOOLS_EMPTY = Text("Empty: all tools.")
+CHANNEL_PROFILE = Text("Profile")
+CHANNEL_PROFILE_HINT = Text(
+    "What you do not change below is as the profile says, also when that changes."
 )
+NO_PROFILE = Text("No profile")
+PROFILE_ELSEWHERE = Text("{profile}, as in other channels")
+PROFILE_GONE = Text(
+    "The profile {profile} that was chosen for this channel is gone, so I answer as in channels "
+    "without one."
+)
+AS_IN_PROFILE = Text("As in the profile {profile}. A change holds for this channel only.")
+DIFFERS_FROM_PROFILE = Text("Differs from the profile {profile}. Empty: as in the profile.")
+MODEL_AS_PROFILE = Text("As in the profile {profile}: {model}")
 CHANNEL_PEOPLE = Text("Allowed people")
 CHANNEL_FOLLOW = Text("Replies without a mention")
 FOLLOW = {

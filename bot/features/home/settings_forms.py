@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -20,13 +21,14 @@ from bot.features.home import home_words
 from bot.features.home.view import CHANNEL, SETTINGS
 from bot.model import ModelChoices
 from bot.runs.policy.budgets import Budgets
-from bot.runs.policy.channels import ChannelSettings, Confirm
+from bot.runs.policy.channels import ChannelLayers, ChannelSettings, Confirm
 from bot.runs.policy.preferences import MAX_STYLE, Preferences
 from bot.slack.edge.payloads import SLACKBOT, chosen, element
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_part import ChannelChoice
 from bot.slack.ui import approval_words, words
 from bot.slack.ui.blocks import (
+    MOST_OPTIONS,
     Block,
     FormErrors,
     actions,
@@ -35,6 +37,7 @@ from bot.slack.ui.blocks import (
     choice_input,
     digits,
     field,
+    menu_input,
     modal,
     number_input,
     people_input,
@@ -42,6 +45,8 @@ from bot.slack.ui.blocks import (
     text_input,
     with_confirmation,
 )
+from bot.slack.ui.links import escape_mrkdwn
+from bot.slack.ui.parts import context
 
 if TYPE_CHECKING:
     from bot.features.home.home_tab import HomeTab
@@ -65,7 +70,9 @@ _NUMBERS = {
 """The numbers: limits of a run, and budgets of the channel in dollars."""
 _LIMITS, _MONEY = ("turns", "cost"), ("cost", "day", "month")
 _INSTRUCTIONS, _TOOLS, _PEOPLE, _OTHERS = "instructions", "tools", "people", "others"
-_STYLE, _WHERE, _MODEL = "style", "where", "model"
+_STYLE, _WHERE, _MODEL, _PROFILE = "style", "where", "model", "profile"
+_INHERITED = (_INSTRUCTIONS, _TOOLS, _MODEL)
+"""The fields of the form that a profile may set."""
 _THREAD, _ONLY_ME = "thread", "me"
 _GENERAL, _CHOICE = "general", "choice:"  # values of the options for models
 
@@ -99,10 +106,8 @@ def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
         channel = press.value
         if not channel:
             return
-        settings, place = await asyncio.gather(
-            admin.channel(press.user, channel), place_of(channel)
-        )
-        await press.open(channel_form(channel, place, settings, home.general))
+        layers, place = await asyncio.gather(admin.channel(press.user, channel), place_of(channel))
+        await press.open(channel_form(channel, place, layers, home.general))
         home.refresh(press.user, choice=new_id("choice"))
 
     @app.modal(CHANNEL_FORM)
@@ -161,34 +166,39 @@ class GeneralSettings:
 
 
 def channel_form(
-    channel: str, place: str, settings: ChannelSettings, general: GeneralSettings
+    channel: str, place: str, layers: ChannelLayers, general: GeneralSettings
 ) -> Block:
     """Return the modal, filled in with the settings that differ in this channel.
 
-    An empty field means the general setting; its hint shows that value.
+    An empty field means the general setting, or that of the channel's profile; its hint shows that.
     """
-    usual = general.numbers
+    usual, settings = general.numbers, layers.settings
     numbers: dict[str, float | None] = dict(settings.limits)
     numbers |= {name: _dollars(cap) for name, cap in settings.budgets.items()}
     tools = text_input(", ".join(settings.tools or ()), lines=False)
     others = {name: text() for name, text in home_words.OTHERS.items()}
     allowed = [name for name in others if getattr(settings, name)]
+    instructions_hint = profile_hint(layers, _INSTRUCTIONS)
+    tools_hint = profile_hint(layers, _TOOLS) or home_words.TOOLS_EMPTY()
     return modal(
         place,
         [
+            *profile_field(layers),
             field(
-                _INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS(), text_input(settings.instructions)
+                _INSTRUCTIONS,
+                home_words.CHANNEL_INSTRUCTIONS(),
+                text_input(settings.instructions),
+                hint=instructions_hint,
             ),
-            field(_TOOLS, home_words.CHANNEL_TOOLS(), tools, hint=home_words.TOOLS_HINT()),
+            field(
+                _TOOLS,
+                home_words.CHANNEL_TOOLS(),
+                tools,
+                hint=f"{home_words.TOOLS_HINT()} {tools_hint}",
+            ),
             field(_PEOPLE, home_words.CHANNEL_PEOPLE(), people_input(settings.people or ())),
             *(_choice(choice, settings) for choice in general.choices),
-            *model_field(
-                general.models,
-                settings.model,
-                label=home_words.CHANNEL_MODEL(),
-                general=home_words.MODEL_AS_EVERYWHERE(model=general.models.configured[0]),
-                hint=home_words.CHANNEL_MODEL_HINT(),
-            ),
+            *_channel_model(layers, general.models),
             field(_OTHERS, home_words.CHANNEL_OTHERS(), boxes_input(others, allowed)),
             *(_number(name, numbers.get(name), usual[name]) for name in _NUMBERS),
             actions(_reset_button()),
@@ -198,6 +208,48 @@ def channel_form(
         submit=home_words.SAVE(),
         close=words.CLOSE(),
     )
+
+
+def profile_field(layers: ChannelLayers) -> list[Block]:
+    """Return the field in which an admin chooses the channel's profile, with a note if the one that
+    was chosen is gone; no field if there is none to choose."""
+    missing = layers.missing_profile
+    note = [context(escape_mrkdwn(home_words.PROFILE_GONE(profile=missing))).block]
+    if not layers.profiles:
+        return note if missing else []
+    titles = {"": home_words.NO_PROFILE()}
+    titles |= {name: profile.titled(name) for name, profile in layers.profiles.items()}
+    elsewhere = layers.profile_without_edits
+    titles[elsewhere] = home_words.PROFILE_ELSEWHERE(profile=titles[elsewhere])
+    names = dict.fromkeys((elsewhere, layers.profile, *titles))
+    options = {f"{_PROFILE}:{name}": titles[name] for name in islice(names, MOST_OPTIONS)}
+    menu = menu_input(options, f"{_PROFILE}:{layers.profile}")
+    hint = home_words.CHANNEL_PROFILE_HINT()
+    shown = field(_PROFILE, home_words.CHANNEL_PROFILE(), menu, hint=hint, optional=False)
+    return [shown, *(note if missing else [])]
+
+
+def profile_hint(layers: ChannelLayers, name: str) -> str:
+    """Return whether the channel differs from its profile in a field; "" if that does not set it."""
+    profile = layers.profiles.get(layers.profile)
+    if profile is None or name not in profile.model_fields_set:
+        return ""
+    is_same = getattr(layers.settings, name) == getattr(layers.of_profile, name)
+    hint = home_words.AS_IN_PROFILE if is_same else home_words.DIFFERS_FROM_PROFILE
+    return hint(profile=profile.titled(layers.profile))
+
+
+def _channel_model(layers: ChannelLayers, models: ModelChoices) -> list[Block]:
+    """Return the field of the channel's model, whose first option is that of the profile if it sets
+    one."""
+    current, profile = layers.settings.model, layers.profiles.get(layers.profile)
+    general = home_words.MODEL_AS_EVERYWHERE(model=models.configured[0])
+    if profile and profile.model:
+        title, model = profile.titled(layers.profile), models.label_of(profile.model)
+        general = home_words.MODEL_AS_PROFILE(profile=title, model=model)
+        current = "" if current == profile.model else current
+    label, hint = home_words.CHANNEL_MODEL(), home_words.CHANNEL_MODEL_HINT()
+    return model_field(models, current, label=label, general=general, hint=hint)
 
 
 def reset_done(place: str) -> Block:
@@ -223,16 +275,17 @@ def _target(view: Mapping[str, Any]) -> Target:
 
 def settings_of(
     view: Mapping[str, Any],
-    before: ChannelSettings,
+    layers: ChannelLayers,
     is_tool: Callable[[str], bool],
     general: GeneralSettings,
     *,
     is_priced: bool,
     bot: str,
 ) -> ChannelSettings:
-    """Return the settings `before`, changed by the input of the form.
+    """Return the settings of the channel, changed by the input of the form.
 
-    What the admin left as it was shown stays as it is now: others may have changed it since.
+    What the admin left as it was shown stays as it is now, or becomes what another profile says:
+    others may have changed it since. An empty field is what the profile says.
 
     `is_priced` says that the model's price is known; without it, limits in dollars are refused.
     `bot` is the bot's user id, which may not be among the people.
@@ -240,8 +293,13 @@ def settings_of(
     Raises FormErrors for invalid input, and MalformedPayload for values that the form does not
     offer.
     """
-    tools = [name.strip() for name in _typed(view, _TOOLS).split(",") if name.strip()]
-    if unknown := [name for name in tools if not is_tool(name)]:
+    profile = _chosen_profile(view, layers)
+    before, inherited = layers.with_profile(profile), layers.without_edits(profile)
+    of_profile = layers.profiles[profile].model_fields_set if profile in layers.profiles else ()
+    empty = {name: getattr(inherited, name) if name in of_profile else None for name in _INHERITED}
+    tools = tuple(name.strip() for name in _typed(view, _TOOLS).split(",") if name.strip())
+    known = {*(layers.settings.tools or ()), *(before.tools or ())}
+    if unknown := [name for name in tools if name not in known and not is_tool(name)]:
         raise FormErrors({_TOOLS: home_words.NO_SUCH_TOOL(names=", ".join(unknown))})
     money = [name for name in _MONEY if _typed(view, name)]
     if money and not is_priced:
@@ -252,11 +310,12 @@ def settings_of(
     boxes = element(view, _OTHERS).get("selected_options") or ()
     checked = {option.get("value") for option in boxes}
     values = {
-        "instructions": _typed(view, _INSTRUCTIONS),
-        "tools": tuple(tools) or None,
+        "profile": profile,
+        "instructions": _typed(view, _INSTRUCTIONS) or empty[_INSTRUCTIONS] or "",
+        "tools": tools or empty[_TOOLS],
         "people": tuple(people) or None,
         **{choice.name: _own(chosen(view, choice.name)) for choice in general.choices},
-        "model": chosen_model(view, general.models, before.model),
+        "model": chosen_model(view, general.models, before.model) or empty[_MODEL] or "",
         **{name: _checkbox(name in checked, getattr(before, name)) for name in home_words.OTHERS},
         "limits": _limits(view, before.limits),
         "budgets": _budgets(view, before),
@@ -269,13 +328,25 @@ def settings_of(
     return wanted.model_copy(update={name: getattr(before, name) for name, _ in unchanged})
 
 
+def _chosen_profile(view: Mapping[str, Any], layers: ChannelLayers) -> str:
+    """Return the name of the profile that was chosen; the one that applies if the form has no such
+    field, and if the admin left it as it was shown. Raises MalformedPayload for an unknown one."""
+    if _PROFILE not in view["state"]["values"]:
+        return layers.profile
+    value = chosen(view, _PROFILE)
+    name = value.removeprefix(f"{_PROFILE}:")
+    if value == name or not (name == "" or name in layers.profiles):
+        raise MalformedPayload("a profile that the form does not offer")
+    return layers.profile if _hash(name) == _target(view).shown.get(_PROFILE) else name
+
+
 def _hashes(settings: ChannelSettings) -> dict[str, str]:
     """Return a short hash of each setting."""
-    values = settings.model_dump(mode="json")
-    return {
-        name: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
-        for name, value in values.items()
-    }
+    return {name: _hash(value) for name, value in settings.model_dump(mode="json").items()}
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _checkbox(checked: bool, before: bool | None) -> bool | None:

@@ -214,6 +214,11 @@ class ChannelLayers:
         """The settings of the channel."""
         return self.with_profile(self.profile)
 
+    @property
+    def of_profile(self) -> ChannelSettings:
+        """The general settings, with those of the channel's profile."""
+        return self._of_profile(self.profile)
+
     def with_profile(self, name: str) -> ChannelSettings:
         """Return what the settings would be with the profile `name`; `profile` is the one that
         applies now."""
@@ -226,9 +231,12 @@ class ChannelLayers:
         update = {"profile": self.profile_without_edits}
         return self._without_edits(name).model_copy(update=update)
 
-    def _without_edits(self, name: str) -> ChannelSettings:
+    def _of_profile(self, name: str) -> ChannelSettings:
         profile = self.profiles.get(name)
-        settings = self.general.with_profile(name, profile) if profile else self.general
+        return self.general.with_profile(name, profile) if profile else self.general
+
+    def _without_edits(self, name: str) -> ChannelSettings:
+        settings = self._of_profile(name)
         return settings.changed_by(self.configured) if self.configured else settings
 
     @property

@@ -20,7 +20,7 @@ from bot.runs.audit_trail import Record, refused
 from bot.runs.policy import budget_words
 from bot.runs.policy.access import Person
 from bot.runs.policy.budgets import BudgetPolicy
-from bot.runs.policy.channels import ChannelSettings
+from bot.runs.policy.channels import ChannelLayers, ChannelSettings
 from bot.slack.intake.access_gate import AccessGate
 from bot.slack.intake.press import Press
 from bot.slack.ui import buttons, words
@@ -119,15 +119,16 @@ class Admin:
         """Return the current pause, or None."""
         return await self.budgets.paused()
 
-    async def channel(self, user: str, channel: str) -> ChannelSettings:
-        """Return the settings of a channel, for an admin to change."""
+    async def channel(self, user: str, channel: str) -> ChannelLayers:
+        """Return what the settings of a channel are made of, for an admin to change."""
         await self._admin(user, "channel settings", channel)
-        return await self._gate.settings(channel)
+        return await self._gate.channels.layers(self._team, channel)
 
     async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
         """Save new settings of a channel."""
         person = await self._admin(user, "channel settings", channel)
-        edits = (await self._gate.settings(channel)).edits_of(wanted)
+        layers = await self._gate.channels.layers(self._team, channel)
+        edits = layers.with_profile(wanted.profile).edits_of(wanted)
         changed = ", ".join(sorted(edits.model_fields_set)) or "nothing"
         await self._record_change(person, f"channel settings: {changed}", channel)
         await self._gate.channels.change(self._team, channel, wanted)

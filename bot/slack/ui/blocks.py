@@ -15,6 +15,7 @@ Block = dict[str, Any]
 
 MAX_LABEL = 75  # characters of a button
 MAX_TITLE = 24  # of a modal
+MOST_OPTIONS = 100  # of a menu
 _MAX_HEADER = 150
 _MAX_CONFIRM_TITLE, _MAX_CONFIRM = 100, 300
 _MAX_INPUT = 3_000
@@ -225,6 +226,13 @@ def choice_input(options: Mapping[str, Block | str], selected: str) -> Block:
         "options": [*made.values()],
         "initial_option": made[selected],
     }
+
+
+def menu_input(options: Mapping[str, Block | str], selected: str = "") -> Block:
+    """Return a menu of up to MOST_OPTIONS `options`, by their values, with one `selected` unless that is ""."""
+    made = _options(options)
+    menu: Block = {"type": "static_select", "options": [*made.values()]}
+    return menu | _present(initial_option=made[selected] if selected else None)
 
 
 def boxes_input(options: Mapping[str, Block | str], checked: Iterable[str] = ()) -> Block:

@@ -40,6 +40,7 @@ from bot.features.shortcuts.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.channels import ChannelLayers, Profile
 from bot.runs.policy.preferences import Preferences
 from bot.settings import ChannelTable
 from bot.slack.intake.slack_part import ChannelChoice
@@ -57,6 +58,11 @@ from tests.unit.slack.samples import answer, outcome
 GENERAL = "C0GENERAL1"
 RANDOM = "C0RANDOM01"  # the bot is not there
 FINANCE = "C0FINANCE1"  # private, without the bot
+
+
+def set_as(settings: ChannelTable, **profiles: Profile) -> ChannelLayers:
+    """What a channel's settings are made of, all that is said of the channel in bot.toml."""
+    return ChannelLayers(ChannelTable(), settings, None, profiles, ())
 
 
 def modal_values(question: str, where: str, channel: str | None = None) -> dict[str, Any]:
@@ -560,12 +566,15 @@ async def test_the_home_tab_is_one_that_slack_takes(locale):
             channel_form(
                 "C1",
                 "#" + "x" * 80,
-                ChannelTable(model=named[3].name),
+                set_as(ChannelTable(model=named[3].name, profile="gone")),
                 GeneralSettings(Limits(), caps, "never", models),
             ),
             "modal",
         )
+        of_all = {"title": "x" * 60, "instructions": "x", "tools": ("data",), "model": "x"}
+        profiles = {f"p{number}": Profile.model_validate(of_all) for number in range(120)}
         every = ChannelTable(
+            profile="p110",
             instructions="x" * 3_000,
             tools=("data", "read_*"),
             people=("U1",),
@@ -576,6 +585,6 @@ async def test_the_home_tab_is_one_that_slack_takes(locale):
         for mode in get_args(EvidenceMode):
             evidence = ChannelChoice("evidence", CHANNEL_EVIDENCE, MODES, mode)
             general = GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, [evidence])
-            accept_view(channel_form("C1", "#general", every, general), "modal")
+            accept_view(channel_form("C1", "#general", set_as(every, **profiles), general), "modal")
         accept_view(reset_done("#" + "x" * 80), "modal")
         assert 1 <= len(suggested_prompts()) <= 4
