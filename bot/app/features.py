@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bot.app.channel_policy import channel_policy
 from bot.app.feature_packages import features_of_packages
 from bot.app.tool_loading import is_taken, is_tool_name, tool_catalogue
 from bot.core.approvals import CALL
@@ -25,6 +26,8 @@ from bot.features.feedback.feature import feedback
 from bot.features.home.feature import home
 from bot.features.home.home_tab import HomeConfig
 from bot.features.memories.feature import memories
+from bot.features.profiles.feature import profiles
+from bot.features.profiles.forms import ProfileConfig
 from bot.features.programs.feature import programs
 from bot.features.refresh.feature import refresh
 from bot.features.schedules.feature import schedules
@@ -78,6 +81,10 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         memories(),
         programs(settings.programs),
         skills(settings.skills, partial(is_taken, settings), _loaded_in(settings)),
+        profiles(
+            ProfileConfig(partial(is_tool_name, settings), settings.models),
+            partial(channel_policy, settings),
+        ),
         feedback(run_case),
         server_questions(),
         ask_person(),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -47,7 +48,7 @@ from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
-from bot.runs.policy.channels import ChannelSettings, Profile
+from bot.runs.policy.channels import ChannelSettings, Profile, TeamProfiles
 from bot.runs.queue.engine import EngineOptions
 from bot.runs.settings import DirectSettings
 from bot.services.sql_databases import DatabaseConfig
@@ -145,6 +146,16 @@ class ChannelTable(ChannelSettings, ChannelEvidence, ChannelSkills):
     """The settings of a channel, with those of our own rooms."""
 
 
+class ProfileTable(Profile):
+    """A profile, with the fields of our own rooms that permit nothing."""
+
+
+class StoredProfiles(TeamProfiles):
+    """What the admins of a workspace have set of profiles, as it is stored."""
+
+    profiles: Mapping[str, ProfileTable] = {}
+
+
 class Tables(BaseModel):
     """The tables of bot.toml."""
 
@@ -153,7 +164,7 @@ class Tables(BaseModel):
     budgets: Budgets = Budgets()
     access: Policy = Policy()
     channels: dict[str, ChannelTable] = {}
-    profiles: dict[str, Profile] = {}
+    profiles: dict[str, ProfileTable] = {}
     direct: DirectSettings = DirectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     programs: ProgramSettings = ProgramSettings()

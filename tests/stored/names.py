@@ -48,10 +48,9 @@ from bot.features.refresh.refreshed import Refreshed
 from bot.features.schedules.message import ScheduledMessage
 from bot.features.shortcuts.forms import About
 from bot.mcp.pins import ServerPins
-from bot.runs.policy.channels import TeamProfiles
 from bot.runs.policy.preferences import Preferences
 from bot.runs.queue.engine import open_engine
-from bot.settings import ChannelTable, Settings, Tables
+from bot.settings import ChannelTable, Settings, StoredProfiles, Tables
 from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import FollowUp
 from bot.store import Phase, open_stores
@@ -83,7 +82,7 @@ STORED: dict[str, Any] = {
     "scheduled-messages": ScheduledMessage,
     "preferences": Preferences,
     "channel-edits": ChannelTable,
-    "profiles": TeamProfiles,
+    "profiles": StoredProfiles,
     "mcp-pins": ServerPins,
     "feedback": Feedback,
     "lesson": RatedQuestion,

@@ -70,8 +70,7 @@ CHANNEL_PROFILE_HINT = Text(
 NO_PROFILE = Text("No profile")
 PROFILE_ELSEWHERE = Text("{profile}, as in other channels")
 PROFILE_GONE = Text(
-    "The profile {profile} that was chosen for this channel is gone, so I answer as in channels "
-    "without one."
+    "The profile {profile} that was chosen for this channel is gone, so it no longer applies."
 )
 AS_IN_PROFILE = Text("As in the profile {profile}. A change holds for this channel only.")
 DIFFERS_FROM_PROFILE = Text("Differs from the profile {profile}. Empty: as in the profile.")

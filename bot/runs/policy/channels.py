@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
@@ -71,7 +71,10 @@ class ProfileFields(BaseModel):
 
 
 class Profile(ProfileFields):
-    """A profile: `[profiles.<name>]` in bot.toml, or made by an admin in the Home tab."""
+    """A profile: `[profiles.<name>]` in bot.toml, or made by an admin in the Home tab.
+
+    The class of all fields, `bot.settings.ProfileTable`, has those of rooms, too.
+    """
 
     def titled(self, name: str) -> str:
         """Return what people read of the profile called `name`."""
@@ -156,7 +159,7 @@ class ChannelSettings(ProfileFields):
 
         Of the tools that are available already it only selects some.
         """
-        names = ProfileFields.model_fields.keys() & profile.model_fields_set
+        names = type(profile).model_fields.keys() & profile.model_fields_set
         update = {field: getattr(profile, field) for field in names}
         update["title"] = profile.titled(name)
         if "tools" in names:
@@ -277,22 +280,33 @@ class Profiles:
     """All profiles: those of bot.toml, `configured`, and those that admins made in a workspace.
 
     `direct` is the name of the profile for direct messages: "" for none, None for that of channels.
+    `kind` is the class of what is stored.
     """
 
     configured: Mapping[str, Profile]
     direct: str | None
     store: TeamProfileStore
+    kind: type[TeamProfiles] = TeamProfiles
 
     async def of(self, team: str) -> TeamProfiles:
         """Return those of a workspace and of bot.toml, which count before namesakes."""
+        own = await self.own(team)
+        direct = self.direct if own.direct is None else own.direct
+        profiles = {**self.configured, **own.profiles, **self.configured}
+        update = {"profiles": profiles, "direct": direct}
+        return own.model_copy(update=update)
+
+    def made(self, fields: Mapping[str, Any]) -> Profile:
+        """Return a profile with these fields. Raises ValidationError for wrong ones."""
+        return self.kind.model_validate({"profiles": {"": fields}}).profiles[""]
+
+    async def own(self, team: str) -> TeamProfiles:
+        """Return what the admins of a workspace have set."""
         try:
-            own = await self.store.load(team, TeamProfiles) or TeamProfiles()
+            return await self.store.load(team, self.kind) or self.kind()
         except CorruptValue:
             log.exception("the profiles that admins made are lost", extra={"team": team})
-            own = TeamProfiles()
-        direct = self.direct if own.direct is None else own.direct
-        update = {"profiles": {**own.profiles, **self.configured}, "direct": direct}
-        return own.model_copy(update=update)
+            return self.kind()
 
 
 @dataclass(frozen=True, slots=True)
