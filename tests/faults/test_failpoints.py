@@ -36,7 +36,7 @@ COURTESIES = {
     "features/refresh/actions.py:RefreshResults._tell": "seen by one person, who presses again",
     "features/home/home_tab.py:HomeTab._suggest": "made anew whenever it is opened",
     "slack/intake/administration.py:register.pressed": "who raised a budget is kept with it",
-    "slack/intake/intake.py:Intake._say_privately": "seen by one person, and lost without harm",
+    "slack/message/message_writer.py:MessageWriter.replace_view": "a modal of one person, who closes it",
     "slack/intake/slack_app.py:SlackApp.tell": "seen by one person, and lost without harm",
     "slack/intake/press.py:Press.update": "a modal; the person presses again",
     "features/sharing/slack_part.py:SharingPart._take_away": "a button that posts nothing more; the next press takes it away",

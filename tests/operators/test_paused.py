@@ -33,7 +33,6 @@ from tests.security.test_boundaries import private_question
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.redis import decided
 from tests.support.runs import answer
-from tests.support.slack import choose
 
 SALES, GENERAL, DIRECT = "C0SALES001", "C0GENERAL1", "D0ADA00001"
 BY_BEN = "paused by Ben"
@@ -222,11 +221,11 @@ async def test_share_waits_for_the_end_of_the_pause(redis_url: str) -> None:
         button = await here.bot.ws.until(alone)
         assert button
         await here.pause()
-        await choose(here.bot.ws, ADA, SALES, button["ts"], SHARE)
+        await here.bot.ws.click(ADA, SALES, button["ts"], SHARE)
         await here.bot.ws.until(lambda: BY_BEN in str([*here.bot.sent()]))
         assert not is_shared()
         await here.resume()
-        await choose(here.bot.ws, ADA, SALES, button["ts"], SHARE)
+        await here.bot.ws.click(ADA, SALES, button["ts"], SHARE)
         await here.bot.ws.until(is_shared)
         shared = [m for m in here.bot.own(SALES, root) if "For me." in str(m.get("blocks"))]
         assert len(shared) == 1

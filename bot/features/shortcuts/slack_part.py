@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from bot.core.answers import Answer, stored_name
 from bot.core.errors import NotPermitted
-from bot.core.request import Entry
+from bot.core.request import Entry, Request
 from bot.features.shortcuts import forms, words
 from bot.features.shortcuts.forms import About, Submission
 from bot.features.shortcuts.tasks import TASKS, Task
@@ -78,10 +78,10 @@ class ShortcutsPart(SlackPart):
         await open_modal(self._app.clients, body, view)
         await ack()
 
-    async def _submitted(self, form: Submitted) -> None:
+    async def _submitted(self, form: Submitted) -> Block | None:
         question, key = forms.submission_of(form.view), f"view:{form.view['id']}"
-        if errors := await _submit(question, form.user, key, self._app.questions):
-            raise FormErrors(errors)
+        asked = await _submit(question, form.user, key, self._app.questions)
+        return self._app.questions.working_view(asked) if asked and asked.private else None
 
 
 def _about(body: dict[str, Any]) -> About:
@@ -136,19 +136,18 @@ async def _shown(markup: str, questions: QuestionIntake) -> str:
 
 async def _submit(
     form: Submission, user: str, key: str, questions: QuestionIntake
-) -> dict[str, str]:
-    """Ask the question of the form. Return its errors, by block id."""
+) -> Request | None:
+    """Ask the question of the form; return None when that was done before. Raises FormErrors."""
     if not form.task and not clean(form.question):
-        return forms.question_error(ui_words.EMPTY_QUESTION())
+        raise FormErrors(forms.question_error(ui_words.EMPTY_QUESTION()))
     if form.about is None and form.where == forms.MODAL_CHANNEL and not form.channel:
-        return forms.place_error(form, words.CHOOSE_CHANNEL())
+        raise FormErrors(forms.place_error(form, words.CHOOSE_CHANNEL()))
     try:
-        await questions.ask(await _question(form, user, key, questions))
+        return await questions.ask(await _question(form, user, key, questions))
     except NotPermitted as refusal:
-        return forms.place_error(form, str(refusal))
+        raise FormErrors(forms.place_error(form, str(refusal))) from None
     except SlackApiError:
-        return forms.question_error(ui_words.TRY_AGAIN())
-    return {}
+        raise FormErrors(forms.question_error(ui_words.TRY_AGAIN())) from None
 
 
 def _needs_no_thread(form: Submission) -> bool:

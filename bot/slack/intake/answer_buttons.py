@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.outcome import Totals
-from bot.core.request import Entry, RepeatReason
+from bot.core.request import Entry, RepeatReason, Request
 from bot.slack.edge.client import error_code
 from bot.slack.intake.press import Press
 from bot.slack.intake.questions import Question
@@ -41,14 +41,22 @@ def register(app: SlackApp) -> None:
     @app.button(*_AGAIN)
     async def again(press: Press) -> str:
         how = _AGAIN[press.action]
-        is_new = await app.questions.again(press.value, how, user=press.user, ts=press.at)
+        asked = await app.questions.again(press.value, how, user=press.user, ts=press.at)
         if press.action == RETRY:
             press.later(retry_button.take_away(press), "taking a button away")
-        return "" if is_new else words.ALREADY_ASKED()
+        return await show_begun(press, asked)
 
     @app.button(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"))
     async def follow_up(press: Press) -> str:
-        return "" if await _followed_up(app, press) else words.ALREADY_ASKED()
+        return await show_begun(press, await _followed_up(app, press))
+
+    async def show_begun(press: Press, asked: Request | None) -> str:
+        """Show the asker of a private question that it is being answered: its thread does not."""
+        if asked is None:
+            return words.ALREADY_ASKED()
+        if asked.private:
+            await press.open(app.questions.working_view(asked))
+        return ""
 
     @app.button(buttons.DETAILS)
     async def details(press: Press) -> None:
@@ -85,13 +93,12 @@ async def _totals(app: SlackApp, press: Press) -> Totals:
     return outcome.totals
 
 
-async def _followed_up(app: SlackApp, press: Press) -> bool:
+async def _followed_up(app: SlackApp, press: Press) -> Request | None:
     """Ask the follow-up question. Raises NotPermitted, also when its thread was deleted."""
     try:
         return await app.questions.ask(_follow_up(press, app.team))
     except ValidationError:
-        log.warning("A follow-up button came back with a value that is not ours")
-        return True
+        raise MalformedPayload("a follow-up button with a value that is not ours") from None
     except SlackApiError as error:
         if (code := error_code(error)) != "thread_not_found":
             raise

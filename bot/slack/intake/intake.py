@@ -23,7 +23,7 @@ from bot.slack.intake.press import Press
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
 from bot.slack.ui import approval_words, words
-from bot.slack.ui.buttons import MEANT, MeantMessage, Stops, meant_button, stop_button
+from bot.slack.ui.buttons import MEANT, MeantMessage, meant_button
 from bot.slack.ui.parts import context
 from bot.text.mentions import Mention
 from bot.text.translation import load_catalogue, reader
@@ -184,25 +184,7 @@ class Intake:
         new = await self._app.submit(request, event_id)
         if new:
             self._background.start(self._begin(request), "first status")
-            if request.private:
-                self._background.start(self._say_privately(request), "a private question's line")
         return new
-
-    async def _say_privately(self, request: Request) -> None:
-        """Tell the asker alone that the bot is at work, and where the answer will be.
-
-        A private run has no message of its own. Who used a shortcut may have only the channel open.
-        """
-        from_channel = request.entry is Entry.MESSAGE_SHORTCUT and not request.again
-        link = self._identity.message_link(request.channel, request.thread)
-        hint = words.ALONE_AT(link=link) if from_channel else words.ALONE()
-        await self._clients.writes.chat_postEphemeral(
-            channel=request.channel,
-            user=request.user,
-            thread_ts=None if from_channel else request.reply_to,
-            text=hint,
-            blocks=[context(hint).block, stop_button(Stops.of(request))],
-        )
 
     async def _begin(self, request: Request) -> None:
         """Show the first status, or tell the asker which approvals block the thread."""

@@ -24,6 +24,7 @@ from bot.slack.edge.client import NO_PLACE, error_code
 from bot.slack.edge.files import places_of
 from bot.slack.edge.text import cap, clean, decode
 from bot.slack.ui import words
+from bot.slack.ui.alone import working_view
 from bot.slack.ui.blocks import Block, rich, rich_text, shortened, text_element
 from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
 from bot.slack.ui.outcome import scheduled_line
@@ -99,8 +100,8 @@ class QuestionIntake:
         self.team, self.name = app.team, app.name_of
         self._under_way: set[str] = set()
 
-    async def ask(self, question: Question) -> bool:
-        """Store the question as a request. Return False when that was done before."""
+    async def ask(self, question: Question) -> Request | None:
+        """Store the question as a request and return it; None when that was done before."""
         if question.schedule:  # its owner may have left since it was last asked
             await self._gate.people.find_now(question.user)
         person = await self.permitted(question.user, question.channel)
@@ -110,7 +111,7 @@ class QuestionIntake:
         async with self._once(question.key) as first:
             # The message of a schedule becomes the answer, and is no longer found by the key then.
             if not first or await self._app.stores.mailbox.has_caused(self.team, question.key):
-                return False
+                return None
             quoted = redacted(clean(await decode(question.quoted, self.name)))
             is_flat = question.channel.startswith("D") and not (question.thread or question.private)
             is_flat = is_flat and not await self._app.requests.is_busy(self.team, question.channel)
@@ -138,10 +139,12 @@ class QuestionIntake:
                 scheduled=question.scheduled,
                 due=question.due,
             )
-            return await self._intake.accept(request, question.key)
+            return request if await self._intake.accept(request, question.key) else None
 
-    async def again(self, request_id: str, how: RepeatReason, *, user: str, ts: str) -> bool:
-        """Ask a stored request again for `user`. Return False when that was done before.
+    async def again(
+        self, request_id: str, how: RepeatReason, *, user: str, ts: str
+    ) -> Request | None:
+        """Ask a stored request again for `user`. Return it; None when that was done before.
 
         `how` is the button, and `ts` the time of its press.
         """
@@ -170,7 +173,11 @@ class QuestionIntake:
                 "received_at": datetime.now(UTC),
             }
         )
-        return await self._intake.accept(request, how.event_id(request_id))
+        return request if await self._intake.accept(request, how.event_id(request_id)) else None
+
+    def working_view(self, request: Request) -> Block:
+        """Return the modal in which the asker of a private request sees that the bot works on it."""
+        return working_view(request, self._identity.message_link(request.channel, request.thread))
 
     def _may_repeat(self, kept: Request, user: str) -> bool:
         """Return whether the request is of this workspace, and `user` may see its answer."""

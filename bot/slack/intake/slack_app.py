@@ -50,7 +50,7 @@ from bot.slack.intake.slack_part import SlackPart, bug_logged
 from bot.slack.intake.stop import StopAction
 from bot.slack.intake.unhandled import answer_unhandled
 from bot.slack.ui.approval_kinds import WaitKind, WaitKinds
-from bot.slack.ui.blocks import FormErrors, notice_modal
+from bot.slack.ui.blocks import Block, FormErrors, notice_modal
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 from bot.text.translation import speak
@@ -67,8 +67,9 @@ _LOCALE_SECONDS = 1.0  # Slack waits three for a modal
 ButtonHandler = Callable[[Press], Awaitable[str | None]]
 """Handles a press. The sentence that it returns is told to the person alone; NotPermitted, too."""
 
-ModalHandler = Callable[[Submitted], Awaitable[None]]
-"""Handles a submitted modal. Raises FormErrors, which Slack shows at the fields, and NotPermitted."""
+ModalHandler = Callable[[Submitted], Awaitable[Block | None]]
+"""Handles a submitted modal. Returns the modal that takes its place, if any. Raises FormErrors, which
+Slack shows at the fields, and NotPermitted."""
 
 
 class SlackApp:
@@ -208,7 +209,7 @@ class SlackApp:
                 form = Submitted(str(body["user"]["id"]), view)
                 try:
                     async with asyncio.timeout(PRESS_SECONDS):
-                        await handler(form)
+                        next_view = await handler(form)
                 except MalformedPayload:
                     await self._note_forged(body, form.callback)
                     raise
@@ -219,7 +220,7 @@ class SlackApp:
                     notice = notice_modal(title_of(view), str(refusal))
                     await ack(response_action="update", view=notice)
                 else:
-                    await ack()
+                    await (ack(response_action="update", view=next_view) if next_view else ack())
 
             for callback in callbacks:
                 self._claim("modal", callback)

@@ -33,9 +33,12 @@ def register(app: SlackApp) -> None:
     @app.button(STOP)
     async def stop(press: Press) -> str:
         stops = Stops.read(press.value)
-        stopped = stops.channel == press.channel and await app.stop.stop(
+        is_here = press.channel in (stops.channel, "")  # "" in the modal of a private question
+        stopped = is_here and await app.stop.stop(
             stops.channel, stops.thread, press.user, request_id=stops.request_id
         )
+        if press.is_private:  # the line of an earlier release, which only a press can take away
+            press.later(_take_away(press), "taking a line away")
         return "" if stopped else words.NOTHING_RUNS()
 
     @app.bolt.event("reaction_added")
@@ -60,6 +63,10 @@ def register(app: SlackApp) -> None:
             app.background.start(notice, "ephemeral reply")
         if thread:
             app.background.start(app.status.end(channel, thread), "status of a stopped session")
+
+
+async def _take_away(press: Press) -> None:
+    await press.respond(delete_original=True)
 
 
 class StopAction:

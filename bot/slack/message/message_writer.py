@@ -30,6 +30,7 @@ from bot.slack.edge.files import upload as upload_bytes
 from bot.slack.message import message_metadata
 from bot.slack.message.message_metadata import messages_around
 from bot.slack.message.streams import Stream, Streams, end_stream
+from bot.slack.ui.blocks import Block
 from bot.slack.ui.parts import Part, Upload
 
 log = logging.getLogger(__name__)
@@ -279,6 +280,18 @@ class MessageWriter:
             **_content(part),
         )
         failpoint("whisper-posted")
+
+    def link_to_thread(self) -> str:
+        """Return the address of the message that the run's thread begins with."""
+        return self._identity.message_link(self._request.channel, self._request.thread)
+
+    async def replace_view(self, name: str, view: Block) -> None:
+        """Replace a modal that may still be open, by its `external_id`. Safe to repeat."""
+        try:
+            await self._clients.writes.views_update(external_id=name, view=view)
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            if error_reason(error) != "not_found":  # its person closed it
+                log.info("Run %s leaves a modal: %s", self._post.run_id, error_reason(error))
 
     async def post_directly(self, number: int, part: Part) -> None:
         """Post final message `number` of the run in the asker's direct messages unless it is there.

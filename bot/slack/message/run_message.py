@@ -40,6 +40,7 @@ from bot.slack.message.message_writer import MessageWriter
 from bot.slack.message.repair import leave_thread, withdraw
 from bot.slack.message.streams import LiveMessage
 from bot.slack.ui import words
+from bot.slack.ui.alone import ended_view, view_name
 from bot.slack.ui.buttons import AnswerButton, Stops
 from bot.slack.ui.outcome import DOCUMENT, below_schedule, render
 from bot.slack.ui.parts import Part, Rendered, Upload
@@ -140,6 +141,8 @@ class RunMessage:
         await leave_thread(self._request, self._posted, self._writer)
         with reader(locale_of_message(outcome, self._request)):
             await self._post_answer(outcome)
+        if self._request.private:
+            await self._end_view()
         await self._end_status()
 
     async def _post_answer(self, outcome: Outcome) -> None:
@@ -157,6 +160,13 @@ class RunMessage:
             await self._give_up(error_code(error), rendered)
         else:
             await self._post_files(rendered)
+
+    async def _end_view(self) -> None:
+        """Say in the modal of a private question, if it is still open, that the answer is there."""
+        request = self._request
+        with reader(request.locale):
+            view = ended_view(request, self._writer.link_to_thread())
+        await self._writer.replace_view(view_name(request), view)
 
     async def wait_for_store(self) -> None:
         """Say that the run continues as soon as any worker can save again."""

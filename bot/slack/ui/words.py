@@ -229,6 +229,10 @@ CHART_KINDS = {
 
 ALONE = Text(":lock: Working on it. Only you will see the answer.")
 ALONE_AT = Text(":lock: Working on it. Only you will see the answer, at <{link}|this message>.")
+ALONE_TITLE = Text("Only for you")
+ALONE_LEAVE = Text("You can close this window. The answer comes all the same.")
+ALONE_DONE = Text(":lock: Done. Only you see the answer, at <{link}|this message>.")
+ALONE_DONE_DIRECT = Text(":lock: Done. The answer is in our direct messages.")
 KEPT_PRIVATE = Text(
     ":lock: I answer {person} in a direct message, because the answer uses their account."
 )

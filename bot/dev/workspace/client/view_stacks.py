@@ -56,6 +56,7 @@ def find_view(core: Core, view_id: str | None, external_id: str | None = None) -
 def open_view(core: Core, user: str, given: Json) -> Json:
     """Open a modal in place of the person's open ones."""
     check_view(given, "modal")
+    _check_name(core, given)
     view = _new(core, given)
     core.state.open_views[user] = [view]
     core.changed("view_opened", user=user, data=view)
@@ -65,6 +66,7 @@ def open_view(core: Core, user: str, given: Json) -> Json:
 def push_view(core: Core, user: str, given: Json) -> Json:
     """Put a modal on top. Raises SlackFault push_limit_reached."""
     check_view(given, "modal")
+    _check_name(core, given)
     stack = stack_of(core, user)
     if not stack:
         raise SlackFault("not_found")
@@ -80,6 +82,7 @@ def push_view(core: Core, user: str, given: Json) -> Json:
 def update_view(core: Core, user: str, view: Json, given: Json, hash_: str | None = None) -> Json:
     """Replace a view's content. Raises SlackFault hash_conflict."""
     check_view(given, view["type"])
+    _check_name(core, given, view)
     if hash_ is not None and hash_ != view["hash"]:
         raise SlackFault("hash_conflict")
     kept = {key: view[key] for key in KEPT}
@@ -122,6 +125,14 @@ def top_view(core: Core, user: str, view_id: str) -> Json:
     if not stack or stack[-1]["id"] != view_id:
         raise CannotDo(f"the view {view_id} is not on top of {user}'s screen")
     return stack[-1]
+
+
+def _check_name(core: Core, given: Json, view: Json | None = None) -> None:
+    """Raise SlackFault duplicate_external_id where another view than `view` has the same name."""
+    name = given.get("external_id")
+    every = [*core.state.homes.values(), *(v for s in core.state.open_views.values() for v in s)]
+    if name and any(other.get("external_id") == name and other is not view for other in every):
+        raise SlackFault("duplicate_external_id")
 
 
 def _is(view: Json, view_id: str | None, external_id: str | None) -> bool:

@@ -24,9 +24,8 @@ def message_action(
         "channel": _channel(channel),
         "message_ts": message["ts"],
         "message": without_metadata(message),
-        "response_url": core.new_response_url(
-            user, channel.id, message["ts"], message.get("thread_ts")
-        ),
+        # The message is not the app's answer: what is sent there is a new one and replaces nothing.
+        "response_url": core.new_response_url(user, channel.id, None, message.get("thread_ts")),
     }
 
 
