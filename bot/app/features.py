@@ -82,7 +82,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         programs(settings.programs),
         skills(settings.skills, partial(is_taken, settings), _loaded_in(settings)),
         profiles(
-            ProfileConfig(partial(is_tool_name, settings), settings.models),
+            ProfileConfig(partial(is_allowed_name, settings), settings.models),
             partial(channel_policy, settings),
         ),
         feedback(run_case),
@@ -120,9 +120,10 @@ def is_allowed_name(settings: Settings, allowed: str) -> bool:
 
 
 def _loaded_in(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield each channel with a skill that its threads begin with."""
-    channels = settings.channels.items()
-    yield from ((f"channels.{key}", name) for key, table in channels for name in table.load)
+    """Yield each channel and profile with a skill that its threads begin with."""
+    tables = {f"channels.{key}": table.load for key, table in settings.channels.items()}
+    tables |= {f"profiles.{name}": table.load for name, table in settings.profiles.items()}
+    yield from ((key, name) for key, names in tables.items() for name in names)
 
 
 def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:

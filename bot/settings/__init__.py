@@ -146,7 +146,7 @@ class ChannelTable(ChannelSettings, ChannelEvidence, ChannelSkills):
     """The settings of a channel, with those of our own rooms."""
 
 
-class ProfileTable(Profile):
+class ProfileTable(Profile, ChannelSkills):
     """A profile, with the fields of our own rooms that permit nothing."""
 
 

@@ -38,7 +38,7 @@ FORM, CHOICE_FORM = "profile_form", "profile_choice_form"
 DELETE = "profile_delete"
 
 _NAME, _TITLE, _INSTRUCTIONS, _STYLE, _TOOLS = "name", "title", "instructions", "style", "tools"
-_MODEL, _EARLIER, _CHANNELS, _DIRECT = "model", "earlier", "channels", "direct"
+_LOAD, _MODEL, _EARLIER, _CHANNELS, _DIRECT = "load", "model", "earlier", "channels", "direct"
 _MAX_NAME, _MAX_TEXT, _MAX_INSTRUCTIONS = 30, 60, 3_000
 _KEEP, _IN_FILE = "keep", "file"  # values of options
 _NAMED = "profile:"
@@ -100,6 +100,7 @@ def profile_form(
             field(_INSTRUCTIONS, words.INSTRUCTIONS(), instructions),
             field(_STYLE, words.STYLE(), style),
             field(_TOOLS, words.TOOLS(), tools, hint=words.TOOLS_HINT()),
+            *_skills_field(profile),
             *_model_field(models, profile.model),
             *_earlier_field(earlier),
             context(words.PERMITS_NOTHING()).block,
@@ -136,7 +137,7 @@ def fields_of(
         if version is None:
             raise MalformedPayload("a version that the form does not offer")
         return version.fields
-    tools = [name.strip() for name in _typed(view, _TOOLS).split(",") if name.strip()]
+    tools = _names(_typed(view, _TOOLS))
     known = before.tools or ()
     if unknown := [name for name in tools if name not in known and not config.is_tool(name)]:
         raise FormErrors({_TOOLS: words.NO_SUCH_TOOL(names=", ".join(unknown))})
@@ -147,6 +148,8 @@ def fields_of(
         _TOOLS: tools or None,
         _MODEL: _chosen_model(view, config.models, before.model),
     }
+    if _LOAD in view["state"]["values"]:
+        typed[_LOAD] = _names(_typed(view, _LOAD))
     others = before.model_dump(mode="json", exclude_unset=True, exclude={*typed})
     return others | {name: value for name, value in typed.items() if value}
 
@@ -219,6 +222,14 @@ def too_many(count: int) -> FormErrors:
     return FormErrors({_NAME: words.TOO_MANY(count=count)})
 
 
+def _skills_field(profile: Profile) -> list[Block]:
+    """Return the field of the skills that conversations begin with, where profiles may have some."""
+    if _LOAD not in type(profile).model_fields:
+        return []
+    names = text_input(", ".join(getattr(profile, _LOAD)), lines=False)
+    return [field(_LOAD, words.SKILLS(), names, hint=words.SKILLS_HINT())]
+
+
 def _model_field(models: ModelChoices, current: str) -> list[Block]:
     if not models.choices:
         return []
@@ -260,6 +271,10 @@ def _delete_button() -> Block:
         yes=words.DELETE(),
         no=words.CLOSE(),
     )
+
+
+def _names(typed: str) -> list[str]:
+    return [name.strip() for name in typed.split(",") if name.strip()]
 
 
 def _typed(view: Mapping[str, Any], name: str) -> str:

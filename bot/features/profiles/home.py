@@ -161,7 +161,7 @@ class ProfilesHome(SlackPart):
             for field in type(profile).model_fields
             if getattr(profile, field) != getattr(before, field)
         ]
-        await self._note(person, f"profile {name}: {', '.join(changed) or 'nothing'}")
+        await self._note(person, f"profile {name}: {', '.join(sorted(changed)) or 'nothing'}")
 
         def with_profile(now: TeamProfiles) -> TeamProfiles:
             self._check(now, name, target)

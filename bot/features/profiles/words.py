@@ -32,6 +32,10 @@ TOOLS_HINT = Text(
     "It cannot add tools that your operator has ruled out for all channels."
 )
 NO_SUCH_TOOL = Text("There is no tool or group of tools called {names}.")
+SKILLS = Text("Skills to begin with")
+SKILLS_HINT = Text(
+    "Names of skills, separated by commas. If you name tools above, name the skills there, too."
+)
 MODEL = Text("Model")
 MODEL_USUAL = Text("As in channels without a profile")
 EARLIER = Text("Earlier versions")

@@ -44,7 +44,11 @@ class Library:
     def may_have(self, allowed: str) -> bool:
         """Return whether the group of skills, or one of them, fits a name or pattern."""
         names = (GROUP, *(skill.name for skill in self.loaded.skills))
-        return any(fnmatchcase(name, allowed) for name in names)
+        parts = allowed.split("&")
+        return any(
+            all(fnmatchcase(name, part) or fnmatchcase(GROUP, part) for part in parts)
+            for name in names
+        )
 
     def get(self, name: str) -> LoadedSkill | None:
         """Return the skill of this name."""

@@ -17,6 +17,7 @@ from bot.dev.workspace.events import interactivity
 from bot.features.home.view import CHANNEL
 from bot.features.profiles.forms import DELETE
 from bot.features.profiles.home import CHANGE, CHOOSE, NEW
+from bot.features.skills.settings import SkillSettings
 from bot.model import ModelChoice
 from bot.ops.doctor.features import examine_features
 from bot.runs.policy.access import Policy
@@ -79,10 +80,13 @@ async def doctor(bot: Deployment, redis_url: str, **settings: Any) -> list[Check
 
 
 async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
-    redis_url: str,
+    redis_url: str, tmp_path: Path
 ) -> None:
     """From bot.toml, then from the Home tab: edited, the next question follows; restored; deleted, the
     channel is like one without, and its form and `bot doctor` say so."""
+    refunds = tmp_path / "refunds" / "SKILL.md"
+    refunds.parent.mkdir()
+    refunds.write_text("---\nname: refunds\ndescription: Refunds\n---\nRefund at once.", "utf-8")
     settings: dict[str, Any] = {
         "profiles": {
             "support": ProfileTable(
@@ -90,9 +94,10 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
             )
         },
         "channels": {
-            "default": ChannelTable(tools=("time", "math")),
+            "default": ChannelTable(tools=("time", "math", "skills")),
             GENERAL: ChannelTable(profile="support", style="In Latin."),
         },
+        "skills": SkillSettings(paths=(tmp_path,)),
         "model": ModelSettings(choices=(ModelChoice(name="fast", model="gpt-6-mini"),)),
     }
     async with deployed(brain, redis_url, **settings) as bot:
@@ -120,7 +125,8 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
 
         # She makes one, and takes it for both channels.
         form = await opened(bot, NEW)
-        new = written(name="desk", title="Front *desk*", instructions="Be brief.", tools="math")
+        new = written(name="desk", title="Front *desk*", instructions="Be brief.")
+        new |= written(tools="math, skills", load="refunds")
         assert await bot.ws.submit(ADA, form["id"], new) == {}
         for channel in (GENERAL, SALES):
             form = await opened(bot, CHANNEL, channel)
@@ -130,8 +136,9 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
             assert ("In Latin." in sent["instructions"]) is (channel == GENERAL)
             assert HANDBOOK not in sent["instructions"]
             assert "calculate" in str(sent["tools"])
+            assert "Refund at once." in str(sent["input"])
         form = await opened(bot, CHANGE, "desk")
-        await bot.ws.submit(ADA, form["id"], written(instructions="Be kind.", tools="math"))
+        await bot.ws.submit(ADA, form["id"], written(instructions="Be kind."))
         assert "Be kind." in (await asked(bot, SALES))["instructions"]
         form = await opened(bot, CHANGE, "desk")
         [_, earlier] = options(form, "earlier")
@@ -175,7 +182,10 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
             await stores.erasure.workspace(bot.ws.team_id)
             assert not [key async for key in redis.scan_iter("bot:v1:profile*")]
     changes = [entry.what for entry in log if entry and "profile" in entry.what]
-    assert changes[:2] == ["channel settings: profile", "profile desk: title, instructions, tools"]
+    assert changes[:2] == [
+        "channel settings: profile",
+        "profile desk: instructions, load, title, tools",
+    ]
     assert changes[-2:] == [
         "profiles for all: channels as in bot.toml, direct messages support",
         "profile desk: deleted",
