@@ -51,10 +51,15 @@ async def lacking(phases: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     These are the texts of what was acquired since the last request, and those that have changed.
     Together they take at most a tenth of the window, the newest first: one that is too long alone is
     cut, the others are named, so that the model can acquire them again. Stop and the deadline
-    interrupt their making, and then they are still lacking.
+    interrupt their making, and then they are still lacking. What is no longer available, such as a skill
+    that the channel does not have any more, is said to count no longer.
     """
-    noted = _noted(state)
     text_of = phases.deps.toolbox.catalogue.text_of
+    noted = _noted(state)
+    if gone := [name for name, digest in noted.items() if digest and text_of(name) is None]:
+        noted = {name: digest for name, digest in noted.items() if name not in gone}
+        state, added = await lacking(phases, state.replace(noted=noted))
+        return state, (prompts.acquired_before(gone), *added)
     known = {name: text_of(name) for name in (*noted, *state.acquired)}
     wanted = {name: text for name, text in known.items() if text and _lacks(noted, name, text)}
     if not wanted:

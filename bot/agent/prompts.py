@@ -280,6 +280,12 @@ def acquired_without_text(names: Sequence[str]) -> Item:
     )
 
 
+def acquired_before(names: Sequence[str]) -> Item:
+    """Return the note that what was acquired is not available any more."""
+    listed = ", ".join(names)
+    return note(f"{_ACQUIRED}{listed}{_BY_NAME}not available here any more] It counts no longer.")
+
+
 def names_acquired(item: Item) -> tuple[str, ...]:
     """Return the names that a note of what is acquired is about; none for any other item."""
     content = item.get("content")

@@ -28,6 +28,7 @@ from bot.agent.events import (
     ResultDelta,
     RunEnded,
     SavePoint,
+    SkillAcquired,
     TextDelta,
 )
 from bot.agent.hooks.chain import Addition, Asker, HookChain, Hooks, Permission, Undecided
@@ -119,6 +120,8 @@ class Subagents:
         asked = prompts.subtask(context.request, goal)
         entries = [LedgerEntry(run_id=context.run_id, items=(asked,))]
         named = with_their_tools(tools, catalogue)
+        for skill in filter(None, map(catalogue.skill, named)):
+            parent.tell(FromSubagent(parent.call_id, SkillAcquired.of(skill)))
         offered = dict.fromkeys((*named, *catalogue.offers(goal, inputs_of(goal))))
         state = LoopState(task=asked, pending=(asked,), acquired=tuple(offered))
         deps = self._child_deps(parent.pool, entries, context, catalogue, seconds)

@@ -77,7 +77,9 @@ def load_skills(paths: Sequence[Path], is_taken: Callable[[str], bool]) -> Loade
     one, or a name that looks like it. Raises ConfigurationError for a path that must not be used.
     """
     roots = [checked_folder(path, "skills.paths", suffixes=None) for path in paths]
-    return read_skills((*((root, root.name) for root in roots), *_packages()), is_taken)
+    refused = list[tuple[Path, str]]()
+    loaded = read_skills((*((root, root.name) for root in roots), *_packages(refused)), is_taken)
+    return LoadedSkills(loaded.skills, [*loaded.refused, *refused])
 
 
 def read_skills(roots: Iterable[tuple[Path, str]], is_taken: Callable[[str], bool]) -> LoadedSkills:
@@ -124,16 +126,18 @@ def load_skill(folder: Path, origin: str) -> LoadedSkill:
     return LoadedSkill(text, folder, origin, files, digest, tuple(warnings))
 
 
-def _packages() -> Iterator[tuple[Path, str]]:
-    """Yield the folder of each installed package that brings skills, and its name."""
+def _packages(refused: list[tuple[Path, str]]) -> Iterator[tuple[Path, str]]:
+    """Yield the folder of each installed package that brings skills, and its name. Nothing of the package
+    is imported."""
     for point in metadata.entry_points(group=ENTRY_POINTS):
-        try:
-            package = importlib.util.find_spec(point.value)
-        except (ImportError, ValueError):
-            continue
-        folders = (package and package.submodule_search_locations) or ()
+        package, *inside = point.value.split(".")
+        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+        folders = [Path(each, *inside) for each in (spec and spec.submodule_search_locations) or ()]
+        found = [folder for folder in folders if folder.is_dir()]
+        if not found:
+            refused.append((Path(point.value), "no installed package has this folder"))
         name = f"package {point.dist.name} {point.dist.version}" if point.dist else point.name
-        yield from ((Path(folder), name) for folder in folders)
+        yield from ((folder, name) for folder in found)
 
 
 def _skill_folders(root: Path, refused: list[tuple[Path, str]]) -> Iterator[Path]:

@@ -48,7 +48,8 @@ class SkillsPart(RunPart):
         if not skills:
             return outcome
         followed = {skill.title: skill.origin for skill in skills}
-        links = [link for skill in skills for link in links_in(skill.text)]
+        own = [skill.text for skill in skills if self._library.get(skill.name)]
+        links = [link for text in own for link in links_in(text)]
         totals = outcome.totals.model_copy(update={"skills": followed})
         return outcome.model_copy(update={"totals": totals, "links": outcome.links.union(links)})
 

@@ -182,6 +182,8 @@ def _name(fields: dict[str, Any], folder: str, warnings: list[str]) -> str:
             f"its name is {name[:_MOST_NAME]!r}: begin with a letter or digit, then letters, digits "
             f"and hyphens, up to {_MOST_NAME}"
         )
+    if "__" in name:
+        raise Unusable(f"its name is {name}: only tools of MCP servers have two underscores")
     if scripts := _mixed_scripts(name):
         raise Unusable(f"its name mixes letters of {' and '.join(scripts)}, which look alike")
     if not _STANDARD_NAME.fullmatch(name) or name != name.lower() or name != given:

@@ -84,6 +84,8 @@ class RunLoader:
         )
         in_thread = is_about_thread or news.left_out > 0
         wished = _wished(run.parts, catalogue)
+        again = [name for name, by in wished.items() if by == "person"]
+        caller = handover.without_left_out(caller, again)
         offered = [
             *tools_offered(request, news.files, catalogue, in_thread=in_thread),
             *with_their_tools(wished, catalogue),
