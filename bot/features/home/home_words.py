@@ -64,15 +64,11 @@ CHANNEL_TOOLS = Text("Allowed tools")
 TOOLS_HINT = Text("Names of tools or groups, separated by commas; * matches any letters.")
 TOOLS_EMPTY = Text("Empty: all tools.")
 CHANNEL_PROFILE = Text("Profile")
-CHANNEL_PROFILE_HINT = Text(
-    "What you do not change below is as the profile says, also when that changes."
-)
+CHANNEL_PROFILE_HINT = Text("What you do not change here follows the profile.")
 NO_PROFILE = Text("No profile")
 PROFILE_ELSEWHERE = Text("{profile}, as in other channels")
-PROFILE_GONE = Text(
-    "The profile {profile} that was chosen for this channel is gone, so it no longer applies."
-)
-AS_IN_PROFILE = Text("As in the profile {profile}. A change holds for this channel only.")
+PROFILE_GONE = Text("The profile {profile} of this channel no longer exists. Choose another one.")
+AS_IN_PROFILE = Text("As in the profile {profile}. A change applies to this channel only.")
 DIFFERS_FROM_PROFILE = Text("Differs from the profile {profile}. Empty: as in the profile.")
 MODEL_AS_PROFILE = Text("As in the profile {profile}: {model}")
 CHANNEL_PEOPLE = Text("Allowed people")
