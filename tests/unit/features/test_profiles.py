@@ -170,7 +170,7 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
         assert "In this channel" not in sent["instructions"]
         assert "calculate" in str(sent["tools"])
         form = await opened(bot, CHANNEL, SALES)
-        assert "The profile desk that was chosen for this channel is gone" in str(form)
+        assert "The profile desk of this channel no longer exists" in str(form)
         wrong = [check for check in await doctor(bot, redis_url, **settings) if check.fix]
         assert [check.level for check in wrong] == [Level.WARNING] * 2
         assert "should follow the profile desk, which is gone" in wrong[0].text
