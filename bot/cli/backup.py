@@ -26,7 +26,7 @@ _File = Annotated[Path, typer.Argument(help="The file of the backup; - for stdou
 def backup(
     file: _File,
     files: Annotated[
-        bool, typer.Option("--files", help="With the files and tables that tools saved.")
+        bool, typer.Option("--files", help="Include the files and tables that tools saved.")
     ] = False,
 ) -> None:
     """Write everything that must not be lost to a file, sealed with BOT_ENCRYPTION_KEYS."""
@@ -37,10 +37,11 @@ def backup(
 def restore(
     file: _File,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Delete what Redis holds first.")
+        bool, typer.Option("--replace", help="First delete what Redis holds.")
     ] = False,
     unsealed: Annotated[
-        bool, typer.Option("--unsealed", help="Also a file that is not sealed, despite keys.")
+        bool,
+        typer.Option("--unsealed", help="Take a file that is not sealed, although keys are set."),
     ] = False,
 ) -> None:
     """Write a backup to an empty Redis. No worker may run; start them afterwards."""

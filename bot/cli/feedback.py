@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def feedback(
     limit: Annotated[int, typer.Option(min=1, help="How many to list, newest first.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line.")
+    ] = False,
     evals: Annotated[
         Path | None,
         typer.Option(help="Write the evaluation cases made of feedback to this file (.yaml)."),

@@ -27,7 +27,7 @@ def usage() -> None:
 
 
 def pause() -> None:
-    """Stop all work until `bot resume`: no model is called, and people who ask are told."""
+    """Stop all work until `bot resume`. Questions wait, and are answered afterwards."""
     from bot.cli import operator
 
     paused = run(operator.pause(configured_beside_dev()))
@@ -67,21 +67,23 @@ def erase(
 
 
 def audit(
-    user: Annotated[str, typer.Option(help="Only entries of this person, by Slack id.")] = "",
+    user: Annotated[str, typer.Option(help="Only entries of this person (Slack id).")] = "",
     kind: Annotated[AuditKind | None, typer.Option(help="Only entries of this kind.")] = None,
     days: Annotated[int, typer.Option(min=1, help="How many days back.")] = 30,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line.")
+    ] = False,
     expect: Annotated[
         list[str] | None,
         typer.Option(
-            help="A head from an earlier run, which must still be in the log; repeatable."
+            help="A head that an earlier run printed. It must still be in the log. Repeatable."
         ),
     ] = None,
     seal: Annotated[
         bool,
         typer.Option(
-            help="Seal logs that bear no seal, or one that none of the keys made, as they are now. Only "
-            "after you have read them."
+            help="Seal logs as they are now, if they have no seal or that of an unknown key. "
+            "Read them first."
         ),
     ] = False,
 ) -> None:

@@ -103,7 +103,7 @@ def list_tools(context: typer.Context) -> None:
 def new_tool(
     name: Annotated[str, typer.Argument(help="A word for what it works with, such as crm.")],
 ) -> None:
-    """Write a file with a tool, and a test of it; both pass as they are."""
+    """Write a file with a tool and its test. Both work as they are."""
     from bot.cli.new_tool import new_tool_lines
 
     print_lines(new_tool_lines(name, configured().tools.paths))
