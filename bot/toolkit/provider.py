@@ -14,6 +14,7 @@ from pydantic.errors import PydanticUserError
 
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit.definition_place import place_of, type_name
+from bot.toolkit.misuse import explains_misuse
 
 T = TypeVar("T")
 
@@ -64,6 +65,7 @@ class Provider(Generic[T]):
         return asynccontextmanager(self.function)(**arguments)
 
 
+@explains_misuse
 def provider(
     *, group: str, optional: bool = False
 ) -> Callable[[Callable[..., AsyncIterator[T]]], Provider[T]]:

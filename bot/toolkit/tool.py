@@ -18,6 +18,7 @@ from bot.core.errors import ToolDefinitionError
 from bot.toolkit.acquired_text import AcquiredText
 from bot.toolkit.definition_place import place_of
 from bot.toolkit.docstrings import descriptions
+from bot.toolkit.misuse import explains_misuse
 from bot.toolkit.offering import Input
 from bot.toolkit.retrying import MOST_RETRIES, OnRetry, call_with_retries
 from bot.toolkit.running import call_function
@@ -267,6 +268,7 @@ class ToolFunction(Generic[R_co]):
         return self.function(*args, **kwargs)
 
 
+@explains_misuse
 def tool(
     *,
     group: str,

@@ -11,16 +11,22 @@ from bot.app.tool_loading import _loaded, catalogue, load_tools
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from tests.unit.test_commands import bot
 
-HEAD = "from typing import Annotated\nfrom pydantic import Field\nfrom bot.toolkit import Changes, Reads, tool\n\n"
+HEAD = "from typing import Annotated\nfrom pydantic import Field\nfrom bot.toolkit import Changes, Reads, provider, tool\n\n"
 SAFE = '@tool(group="g", summary="-", safety='
 
 
 @pytest.mark.parametrize(
     ("decorator", "parameter", "said"),
     [
-        ('@tool(group="g")', "a: int", ", line 5: TypeError: .*missing.*summary"),
-        ('@tool(group="g", summary="-", mutate=True)', "a: int", ", line 5: TypeError: .*'mutate'"),
-        ("@tool", "a: int", ", line 5: TypeError"),
+        ('@tool(group="g")', "a: int", ", line 5: @tool lacks summary: @tool"),
+        ('@tool(group="g", sumary="-")', "a: int", ", line 5: @tool lacks summary"),
+        (
+            '@tool(group="g", summary="-", safe=True)',
+            "a: int",
+            ", line 5: @tool has no option safe: did you mean safety",
+        ),
+        ("@tool", "a: int", r", line 5: @tool is written with options: @tool\(group="),
+        ("@provider", "a: int", r", line 5: @provider is written with options: @provider\(group="),
         ("import nowhere_at_all", "a: int", ", line 5: ModuleNotFoundError: .*nowhere_at_all"),
         ("@tool(", "a: int", ", line 5: '\\(' was never closed"),
         ('@tool(group="g", summary="-")', "a", ": Tool slips: parameter a has no annotation"),
