@@ -188,7 +188,7 @@ async def _run(command: Command, tool: Tool, path: Path) -> _CommandResult:
     arguments = tuple(argument.replace(FILE, str(path)) for argument in command.run[1:])
     kept = b""
     async with process_group(
-        (command.run[0], *arguments),
+        (command.program or command.run[0], *arguments),
         cwd=path.parent,
         env=_environment(path) | {"HOOK_TOOL": tool.name, "HOOK_NAME": _name_of(command)},
         stdout=asyncio.subprocess.PIPE,

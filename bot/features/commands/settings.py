@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -26,6 +28,12 @@ class Command(BaseModel):
     files: str = Field(default="*", min_length=1)
     run: tuple[str, ...] = Field(min_length=1)
     timeout: float = Field(default=10.0, gt=0, le=120)
+
+    @property
+    def program(self) -> str | None:
+        """The path of the program, from the bot's folder or PATH; None if none there can be run."""
+        path = shutil.which(self.run[0])
+        return path and str(Path(path).absolute())
 
     def fits(self, tool: Tool) -> bool:
         """Return whether the command runs around calls of the tool."""

@@ -194,9 +194,15 @@ async def test_a_command_that_is_not_there_is_said(caplog: pytest.LogCaptureFixt
     assert "a command of hooks cannot be run" in caplog.text
 
 
-async def test_a_command_before_a_call_may_veto_it() -> None:
-    """D10 D3: the call is not made; what was printed is the reason, and the call is seen as refused."""
-    veto = check("print('Frozen until Monday.'); raise SystemExit(3)", tool="send", name="freeze")
+async def test_a_command_before_a_call_may_veto_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D10 D3: the call is not made; what was printed is the reason, and the call is seen as refused. The
+    program may be a script beside bot.toml."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "freeze.sh").write_text("#!/bin/sh\necho Frozen until Monday.\nexit 3\n")
+    (tmp_path / "freeze.sh").chmod(0o700)
+    veto = check("", tool="send", name="freeze", run=("./freeze.sh", "{file}"))
     async with checked(call("send", {"handle": "art_1"}), before=(veto,)) as place:
         await place.run()
     assert SENT == []
