@@ -66,8 +66,11 @@ class Cap(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _number_as_cost(cls, value: Any) -> Any:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return {"cost": value} if is_number else value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return {"cost": value}
+        if isinstance(value, dict | Cap):
+            return value
+        raise ValueError("must be dollars, such as 2.0, or {cost = 2.0, tokens = 1_000_000}")
 
     @model_validator(mode="after")
     def _require_a_limit(self) -> Cap:

@@ -27,6 +27,8 @@ CLUSTER = (
     "must survive a machine"
 )
 
+_FORM = "redis://<user>:<password>@host:6379/0"
+
 
 class PoolExhausted(Exception):
     """No connection of the pool became free in time."""
@@ -72,6 +74,32 @@ def _pool(url: str, options: dict[str, Any]) -> Pool:
 
         return sentinel_pool(url, options)
     return Pool.from_url(url, **options)
+
+
+def why_unusable(error: BaseException) -> tuple[str, str]:
+    """Return why Redis cannot be used and how to fix that, after a failed connection or command."""
+    text = " ".join(str(error).partition(" : <")[0].split()).rstrip(".")  # no Sentinels' objects
+    if isinstance(error, exceptions.NoPermissionError):
+        return (
+            f"gives its user too few rights: {text}",
+            "docs/operate.md#redis has the rights it needs",
+        )
+    if isinstance(error, exceptions.AuthenticationError):
+        is_missing = "HELLO" in text or "required" in text
+        cause = "wants a password" if is_missing else f"refuses the password: {text}"
+        return cause, f"put the right one into REDIS_URL: {_FORM}"
+    if isinstance(error, exceptions.InvalidResponse):
+        return "answers in another protocol", "correct host and port in REDIS_URL"
+    if isinstance(error, ConfigurationError):
+        return "cannot be used", text
+    if isinstance(error, exceptions.ResponseError):
+        return (
+            f"refuses commands: {text}",
+            "correct that in Redis, or the number at the end of REDIS_URL",
+        )
+    if isinstance(error, exceptions.TimeoutError | TimeoutError):
+        text = f"{text or 'no answer in time'} (a server without TLS needs redis:// and one with it rediss://)"
+    return f"cannot be reached: {text}", f"start it, or correct REDIS_URL: {_FORM}"
 
 
 def host_of(url: str) -> str:

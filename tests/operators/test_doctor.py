@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
@@ -16,6 +17,7 @@ from bot.cli.operator import pause, usage_lines
 from bot.core.errors import ConfigurationError
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call
 from bot.dev.workspace import Workspace
+from bot.features.commands.settings import HookSettings
 from bot.mcp import McpServer
 from bot.ops.doctor import Check, Level, examine
 from bot.runs.policy.budgets import Budgets
@@ -24,6 +26,7 @@ from bot.settings import ChannelTable, Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis
 from bot.telemetry.health import http_server
+from tests.servers.dialects import served
 from tests.support.commands import start
 from tests.support.deployment import configured
 from tests.support.ports import free_port
@@ -81,7 +84,7 @@ async def test_the_web_search_is_tried(practice) -> None:
     """Nothing is said of it while none is configured."""
     async with provider("brave") as there:
         config = {"web_search": there.config()}
-        assert "WEB_SEARCH_API_KEY" in (await practice.complaint(**config)).fix
+        assert "WEB_SEARCH_API_KEY" in (await practice.complaint(**config)).text
         wrong = config | {"web_search_api_key": SecretStr("wrong")}
         assert "does not take its key" in (await practice.complaint(**wrong)).text
         right = config | {"web_search_api_key": SecretStr(KEY)}
@@ -100,90 +103,129 @@ async def test_all_is_well(practice) -> None:
         assert await redis.dbsize() == 0
 
 
-@pytest.mark.parametrize(
-    ("changes", "subject", "says"),
-    [
-        ({"slack_bot_token": SecretStr("xoxb-wrong")}, "SLACK_BOT_TOKEN", "invalid_auth"),
-        ({"slack_bot_token": None}, "SLACK_BOT_TOKEN", "not set"),
-        ({"slack_app_token": SecretStr("xapp-wrong")}, "SLACK_APP_TOKEN", "invalid_auth"),
-        (
-            {"slack_app_token": None, "slack_signing_secret": None},
-            "SLACK_SIGNING_SECRET",
-            "no events arrive",
-        ),
-        ({"redis_url": f"redis://127.0.0.1:{free_port()}/0"}, "Redis", "127.0.0.1"),
-        ({"redis_url": "nonsense"}, "Redis", "cannot be used"),
-        (
-            {"openai_api_key": SecretStr("sk-\u2026")},
-            "model",
-            "the check broke: UnicodeEncodeError",
-        ),
-        ({"openai_api_key": SecretStr("sk-wrong")}, "model gpt-5.4-mini", "rejects the key"),
-        ({"openai_base_url": "http://127.0.0.1:9/v1"}, "model gpt-5.4-mini", "reached"),
-        ({"redis_url": None, "bot_data_dir": Path("/dev/null/x")}, "Redis", "cannot be written"),
-        (
-            MANY | {"bot_encryption_keys": SecretStr("abc"), "redis_url": None},
-            KEYS,
-            "each must be 32 bytes",
-        ),
-        (MANY | {"slack_bot_token": SecretStr("xoxb-1")}, KEYS, "are both set"),
-        (
-            {"openai_model": "mine", "budgets": Budgets.model_validate({"user_day": 2})},
-            "prices",
-            "budgets.user_day: the price of mine is not known",
-        ),
-        ({"channels": {"C0123": ChannelTable(tools=("nothing",))}}, "channels", "no tool or"),
-        ({"openai_api_key": None, "openai_base_url": None}, "OPENAI_API_KEY", "not set"),
-        (
-            {"databases": {"shop": DatabaseConfig(url=SecretStr("sqlite:////nowhere/x.sqlite"))}},
-            "database shop",
-            "",
-        ),
-    ],
+AWAY = "127.0.0.1:9"
+HOOK = {"tool": "*", "run": ("./check.sh",)}
+BROKEN: tuple[tuple[dict[str, Any], str, str, str], ...] = (
+    ({"slack_bot_token": SecretStr("xoxb-wrong")}, "SLACK_BOT_TOKEN", "invalid_auth", "xoxb-"),
+    ({"slack_bot_token": None}, "SLACK_BOT_TOKEN", "not set", "Install App"),
+    ({"slack_app_token": SecretStr("xapp-wrong")}, "SLACK_APP_TOKEN", "invalid_auth", "xapp-"),
+    (
+        {"slack_app_token": None, "slack_signing_secret": None},
+        *("SLACK_SIGNING_SECRET", "no events arrive", "SLACK_APP_TOKEN"),
+    ),
+    ({"slack_api_url": f"http://{AWAY}/api/"}, "Slack", "cannot be reached", "network"),
+    ({"redis_url": f"redis://{AWAY}/0"}, "Redis", f"{AWAY} cannot be reached", "start it"),
+    ({"redis_url": "nonsense"}, "Redis", "cannot be used", "REDIS_URL"),
+    ({"redis_url": None, "bot_data_dir": Path("/dev/null/x")}, "Redis", "written", "BOT_DATA_DIR"),
+    ({"openai_api_key": None, "openai_base_url": None}, "OPENAI_API_KEY", "not set", "bot dev"),
+    ({"openai_api_key": SecretStr("sk-\u2026")}, "model", "the check broke: Unicode", "report"),
+    ({"openai_api_key": SecretStr("sk-wrong")}, "model gpt-5.4-mini", "rejects the key", "key"),
+    ({"openai_base_url": f"http://{AWAY}/v1"}, "model gpt-5.4-mini", "reached", "network"),
+    (
+        {"openai_model": "mine", "budgets": Budgets.model_validate({"user_day": 2})},
+        *("prices", "budgets.user_day: the price of mine is not known", "bot.toml"),
+    ),
+    (
+        MANY | {"bot_encryption_keys": SecretStr("abc"), "redis_url": None},
+        *(KEYS, "each must be 32 bytes", "correct it"),
+    ),
+    (MANY | {"slack_bot_token": SecretStr("xoxb-1")}, KEYS, "are both set", "correct it"),
+    (
+        {"channels": {"C0123": ChannelTable(tools=("nothing",))}},
+        "channels",
+        "no tool or",
+        "correct",
+    ),
+    (
+        {"databases": {"shop": DatabaseConfig(url=SecretStr("sqlite:////nowhere/x.sqlite"))}},
+        *("database shop", "unable to open", "[databases.shop]"),
+    ),
+    (
+        {"databases": {"shop": DatabaseConfig(url=SecretStr(f"postgresql://me@{AWAY}/shop"))}},
+        *("database shop", "Connection refused", "start it"),
+    ),
+    (
+        {"hooks": HookSettings.model_validate({"before_tool": [HOOK]})},
+        *("hooks.before_tool", "no program ./check.sh", "PATH"),
+    ),
 )
-async def test_what_keeps_the_bot_from_working(practice, changes, subject, says) -> None:
-    findings = await practice.findings(**changes)
-    [found] = [each for each in findings if each.level is Level.PROBLEM]
-    assert found.subject == subject
-    assert says in found.text
-    assert found.fix
 
 
-@pytest.mark.parametrize(
-    ("scope", "level"),
-    [("chat:write", Level.PROBLEM), ("files:read", Level.WARNING)],
+async def test_what_keeps_the_bot_from_working(practice) -> None:
+    """One red line for each, with its cause and the step that helps."""
+    for changes, subject, says, fix in BROKEN:
+        findings = await practice.findings(**changes)
+        [found] = [each for each in findings if each.level is Level.PROBLEM]
+        assert found.subject == subject, found
+        assert says in found.text, found
+        assert fix in found.fix, found
+
+
+SLACK_SAYS: tuple[tuple[str | int | None, str, str, str], ...] = (
+    (503, "Slack", "fails at the moment", "change nothing"),
+    ("ratelimited", "Slack", "fails at the moment: ratelimited", "change nothing"),
+    (None, "Slack", "cannot be reached", "network"),
+    ("account_inactive", "SLACK_BOT_TOKEN", "account_inactive", "Install App"),
+    ("ip_address_not_allowed", "SLACK_BOT_TOKEN", "ip_address_not_allowed", "docs.slack.dev"),
 )
-async def test_scopes_that_were_not_granted(practice, scope, level) -> None:
+
+
+async def test_a_failing_slack_is_told_from_a_wrong_token(practice) -> None:
+    """Nobody copies a token again because Slack is down."""
+    for error, subject, says, fix in SLACK_SAYS:
+        practice.ws.faults.fail("auth.test", error)
+        found = await practice.complaint()
+        assert (found.level, found.subject) == (Level.PROBLEM, subject)
+        assert says in found.text
+        assert fix in found.fix
+    app = web.Application()
+    app.router.add_post("/{_:.*}", _web_page)
+    async with served(app) as url:
+        found = await practice.complaint(slack_api_url=f"{url}/api/")
+    assert (found.subject, "something else (status 200)" in found.text) == ("Slack", True)
+
+
+async def _web_page(_request: web.Request) -> web.Response:
+    return web.Response(text="<html>Sign in to the guest network</html>", content_type="text/html")
+
+
+async def test_scopes_that_were_not_granted(practice) -> None:
     """Somebody added a scope to the manifest and did not install the app again."""
-    practice.ws.state.missing_scopes.add(scope)
-    found = await practice.complaint()
-    assert (found.level, found.subject) == (level, "scopes")
-    assert scope in found.text
+    for scope, level in (("files:read", Level.WARNING), ("chat:write", Level.PROBLEM)):
+        practice.ws.state.missing_scopes.add(scope)
+        found = await practice.complaint()
+        assert (found.level, found.subject) == (level, "scopes")
+        assert scope in found.text
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "level", "subject"),
-    [
-        ("maxmemory-policy", "allkeys-lru", Level.WARNING, "maxmemory-policy"),
-        ("appendonly", "no", Level.WARNING, "appendonly"),
-        ("maxmemory", "1", Level.PROBLEM, "memory"),
-    ],
+REDIS_SAYS = (
+    ("maxmemory-policy", "allkeys-lru", "noeviction", Level.WARNING, "maxmemory-policy"),
+    ("appendonly", "no", "yes", Level.WARNING, "appendonly"),
+    ("maxmemory", "1", "0", Level.PROBLEM, "memory"),
+    ("min-replicas-to-write", "1", "0", Level.PROBLEM, "Redis"),
 )
-async def test_a_redis_that_loses_or_refuses_something(
-    practice, option, value, level, subject
-) -> None:
-    """O2: a full Redis takes no question, so doctor must not say that the bot can work."""
-    async with Redis.from_url(practice.redis.url) as redis:
-        await redis.config_set(option, value)
-    found = await practice.complaint()
-    assert (found.level, found.subject) == (level, subject)
 
 
-async def test_a_replica(practice) -> None:
+async def test_a_redis_that_loses_or_refuses_something(practice) -> None:
+    """O2: a Redis that takes no question is no Redis that can work, whatever it refuses."""
     async with Redis.from_url(practice.redis.url) as redis:
+        for option, value, before, level, subject in REDIS_SAYS:
+            await redis.config_set(option, value)
+            found = await practice.complaint()
+            assert (found.level, found.subject) == (level, subject)
+            await redis.config_set(option, before)
+        for rights, says in (
+            ("nopass ~* &* +@all -@scripting", "too few rights"),
+            (">secret ~* &* +@all", "wants a password"),
+        ):
+            await redis.acl_setuser("default", enabled=True, reset_passwords=True)
+            await redis.execute_command("ACL", "SETUSER", "default", *rights.split())
+            assert says in (await practice.complaint()).text
+            await redis.execute_command("ACL", "SETUSER", "default", "nopass", "+@all")
+        await redis.set("bot:v1:format", "999")
+        assert "A newer version" in (await practice.complaint()).text
         await redis.replicaof("127.0.0.1", free_port())
-    found = await practice.complaint()
-    assert (found.level, found.subject) == (Level.PROBLEM, "role")
+        assert "role" in {each.subject for each in await practice.findings()}
 
 
 async def test_a_clock_that_is_wrong(practice) -> None:
@@ -194,21 +236,15 @@ async def test_a_clock_that_is_wrong(practice) -> None:
     assert "behind" in found.text
 
 
-async def test_a_model_without_a_price(practice) -> None:
+async def test_a_model_that_does_not_do(practice) -> None:
+    """An unknown price is only a warning; an address without its path is not "choose another model"; and
+    where nothing in the settings is wrong, the fix points to the service."""
     found = await practice.complaint(openai_fallback_models=("my-own-model",))
     assert (found.level, found.subject) == (Level.WARNING, "prices")
     assert "my-own-model" in found.text
-
-
-async def test_an_address_of_the_model_that_lacks_its_path(practice) -> None:
-    """Not "choose another model": what answers there is no model service."""
     found = await practice.complaint(openai_base_url=practice.api.url.removesuffix("/v1"))
     assert found.level is Level.PROBLEM
     assert "/v1" in found.fix, found
-
-
-async def test_a_model_service_that_fails(practice) -> None:
-    """O2: nothing in the settings is wrong, so the fix points to the service."""
     practice.api.faults.fail("server_error", times=10)
     found = await practice.complaint()
     assert (found.level, found.subject) == (Level.PROBLEM, "model gpt-5.4-mini")

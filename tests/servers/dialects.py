@@ -8,6 +8,7 @@ all questions it can see, so that a lost conversation shows.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -37,8 +38,8 @@ _TOO_LONG = refusal(400, "Too long.", code="context_length_exceeded")
 class Dialect:
     """Where a server differs.
 
-    - `parent`: what becomes of `previous_response_id`. "other id" and "no echo" answer without the
-      conversation; of the rest the reply is an error.
+    - `parent`: what becomes of `previous_response_id`. "other id", "no echo" and "ignored", which says
+      that it was heard, answer without the conversation; of the rest the reply is an error.
     - `echoes_store`: what a response says of `store`; None for nothing.
     - `forced`: what becomes of a `tool_choice` that names a tool: followed, ignored, or an error.
     - `is_required_followed`: whether "required" works.
@@ -52,7 +53,7 @@ class Dialect:
     """
 
     name: str
-    parent: Literal["kept", "other id", "no echo"] | Callable[[str], Reply] = "kept"
+    parent: Literal["kept", "other id", "no echo", "ignored"] | Callable[[str], Reply] = "kept"
     echoes_store: bool | None = True
     forced: Literal["followed", "ignored"] | Reply = "followed"
     is_required_followed: bool = True
@@ -216,8 +217,9 @@ class Server:
             "output": output,
             "usage": {"input_tokens": 9, "output_tokens": 3},
         }
-        if self.dialect.parent in ("kept", "other id"):
-            response["previous_response_id"] = "c1" if self.dialect.parent != "kept" else parent
+        if self.dialect.parent in ("kept", "other id", "ignored"):
+            is_other = self.dialect.parent == "other id"
+            response["previous_response_id"] = "c1" if is_other else parent
         if self.dialect.echoes_store is not None:
             response["store"] = self.dialect.echoes_store
         if not body.get("stream"):
@@ -315,7 +317,8 @@ def answering_call(
     name = forced or (
         "complete_task" if is_over and "complete_task" in by_name else next(iter(by_name))
     )
-    known = {**answer(questions(seen)), "a": 1, "b": 1}
+    states = re.findall(r"the state ([\w-]+)", json.dumps(seen))
+    known = {**answer(questions(seen)), "a": 1, "b": 1, "state": (states or ["unknown"])[0]}
     properties = by_name[name].items()
     return name, {key: known.get(key, (each.get("enum") or ["x"])[0]) for key, each in properties}
 

@@ -47,6 +47,15 @@ async def test_every_server_with_which_a_question_works_may_be_used(dialect: Dia
     assert when_set.level is OK
 
 
+async def test_a_server_that_forgets_is_a_problem() -> None:
+    """X4: it echoes `previous_response_id` and answers without the question before."""
+    async with server(Dialect("forgets", parent="ignored")) as api:
+        [found] = await verdict(api.url)
+        [when_set] = await verdict(api.url, {"stateless": True})
+    assert (found.level, "stateless = true" in found.fix) == (PROBLEM, True)
+    assert when_set.level is OK
+
+
 async def test_a_window_that_no_question_fits_into_is_a_problem() -> None:
     """E1: the tiny call works, and every real one would overflow."""
     for dialect in (each for each in DIALECTS if each.window):
@@ -128,6 +137,14 @@ WRONG = {
     "LM Studio without /v1": (_MISTAKEN, _MISTAKEN, "/v1", "no Responses API"),
     "another service": ((404, "Nothing"), (200, "<html>Hello</html>"), "/v1", "no Responses API"),
     "a proxy without its server": ((502, "Bad"), (502, "Bad Gateway"), "your own server", "fails"),
+    "a region": ((403, {}), (403, {"error": {"message": "Not here."}}), "do what", "Not here."),
+    "too often": ((429, {}), (429, {"error": {"message": "Rate limit."}}), "in a minute", "Rate"),
+    "no tools": (
+        (400, {}),
+        (400, {"error": {"message": "m does not support tools"}}),
+        "do what",
+        "tools",
+    ),
     "a wrong key": ((401, {}), (401, {"error": {"message": "No"}}), "OPENAI_API_KEY", "key"),
     "no credit": (
         (429, {}),

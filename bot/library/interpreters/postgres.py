@@ -180,7 +180,7 @@ def select(
 
 def privileges(url: str, seconds: float) -> list[str]:
     """Return what the role may do besides reading tables: "is a superuser", "may …"."""
-    with _connect(url, seconds) as connection:
+    with _connect(url, seconds, explains=True) as connection:
         return [text for (text,) in connection.execute(_PRIVILEGES) if text]
 
 
@@ -222,8 +222,13 @@ def _has_column(connection: psycopg.Connection[Any], table: str, column: str) ->
 
 
 @contextmanager
-def _connect(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Connection[Any]]:
-    """Open a connection with a read-only transaction and the server's limits. Raises Refused."""
+def _connect(
+    url: str, seconds: float, sql: str = "", *, explains: bool = False
+) -> Generator[psycopg.Connection[Any]]:
+    """Open a connection with a read-only transaction and the server's limits.
+
+    Raises Refused; for an operator it `explains` why the server cannot be reached.
+    """
     milliseconds = str(int(seconds * 1000))
     settings = {name: each.format(milliseconds=milliseconds) for name, each in _SETTINGS.items()}
     try:
@@ -243,6 +248,9 @@ def _connect(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Conne
     except (psycopg.errors.DiskFull, psycopg.errors.ConfigurationLimitExceeded):
         raise Refused("The query needs more space than is allowed. Filter or aggregate.") from None
     except psycopg.OperationalError as error:
+        if error.sqlstate is None and explains:
+            cause = " ".join(str(error).removeprefix("connection failed: ").split())
+            raise Refused(cause[:300]) from None
         if error.sqlstate is None:
             raise Refused("It cannot be reached now. Go on without it and say so.") from None
         raise _refusal(error, sql) from None

@@ -11,7 +11,13 @@ from bot.core.check import Check, Level, problem
 from bot.ops.doctor.features import examine_features
 from bot.ops.doctor.machine import examine_collector, examine_env_file, examine_isolation
 from bot.ops.doctor.model import examine_model
-from bot.ops.doctor.redis import examine_encryption, examine_pause, examine_redis, examine_refused
+from bot.ops.doctor.redis import (
+    examine_encryption,
+    examine_keys,
+    examine_pause,
+    examine_redis,
+    examine_refused,
+)
 from bot.ops.doctor.report import print_report
 from bot.ops.doctor.running import examine_running
 from bot.ops.doctor.slack import examine_slack
@@ -44,7 +50,8 @@ async def examine(settings: Settings) -> list[Check]:
         traces=examine_collector(settings),
         **examine_features(here),
     )
-    return [*examine_env_file(secret_variables(settings)), *checks]
+    files = examine_env_file(secret_variables(settings))
+    return [*files, *examine_keys(settings), *checks]
 
 
 async def examine_deployment(settings: Settings) -> list[Check]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from bot.app.features import all_features
 from bot.core.check import SECONDS, Check, problem
-from bot.core.errors import ConfigurationError, StoreError, ToolDefinitionError
+from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.ops.doctor.redis import UNREADABLE
 from bot.runs.watching import name_of
 from bot.settings import Settings
 from bot.store import open_stores
@@ -42,7 +43,7 @@ async def _checks(settings: Settings, part: OperatorPart) -> list[Check]:
             url = settings.redis_url
             stores = await stack.enter_async_context(open_stores(url)) if url else None
             return list(await part.checks(stores))
-    except (ConfigurationError, StoreError, TimeoutError, ValueError):
+    except UNREADABLE:
         return []
     except Exception as error:  # noqa: BLE001 - a feature may be anybody's
         text = f"{name_of(part)}: {type(error).__name__}: {error}"

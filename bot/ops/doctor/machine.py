@@ -17,7 +17,7 @@ from bot.library.isolated.proof import open_ways
 from bot.settings import Settings
 from bot.telemetry.tracing import telemetry
 
-_ALIKE = 0.85
+_ALIKE = 0.8
 _OTHERS = "otel_"
 """Names that OpenTelemetry reads; many of them resemble each other."""
 

@@ -42,18 +42,24 @@ _TOOL = {
     "strict": True,
     "parameters": {
         "type": "object",
-        "properties": {"state": {"type": "string", "enum": ["ready"]}},
+        "properties": {"state": {"type": "string"}},
         "required": ["state"],
         "additionalProperties": False,
     },
 }
-_ASKED: Item = {"role": "user", "content": "Call report with the state ready."}
-_ASKED_AGAIN: Item = {"role": "user", "content": "Thank you. Call it once more."}
+_STATE = "amber-27"  # which nobody guesses who does not see the first question
+_ASKED: Item = {"role": "user", "content": f"Call report with the state {_STATE}."}
+_ASKED_AGAIN: Item = {
+    "role": "user",
+    "content": "Thank you. Call it once more, with the same state.",
+}
 _MISSING_KEY = "create a key on the service's page and set OPENAI_API_KEY"
 _FAILING = (
     "look at the service's status page, or at the log of your own server; OPENAI_FALLBACK_MODELS are "
     "asked when a model fails"
 )
+_BUSY = "try again in a minute; if it stays, raise the rate limit of the key on the service's page"
+_FORBIDDEN = "the key may not do this, or the network or country is blocked: do what it said"
 _UNREACHED = "check the network, and OPENAI_BASE_URL if you set it"
 
 
@@ -63,7 +69,7 @@ async def examine_model(settings: Settings) -> list[Check]:
         return [problem("OPENAI_API_KEY", "is not set", NO_MODEL)]
     key = settings.openai_api_key
     async with sdk_client(
-        key.get_secret_value() if key else "none", settings.openai_base_url, max_retries=1
+        key.get_secret_value() if key else "none", settings.openai_base_url, max_retries=0
     ) as client:
         try:
             async with asyncio.timeout(SECONDS):
@@ -110,14 +116,16 @@ class _Examination:
         model = responses_model(self.settings, self.client, traits)
         try:
             first = await self._call(model, self._request(_ASKED))
-            if self.settings.openai_base_url:
-                await self._call_again(model, first)
+            forgets = self.settings.openai_base_url and await self._forgets(model, first)
         except TimeoutError:
             seconds = self.settings.limits.turn_seconds
             fix = "if the server is slow, allow more: [limits] turn_seconds in bot.toml"
             return [problem(self.subject, f"a small question took more than {seconds:g} s", fix)]
         except ModelError as error:
             return [await self._failure(error)]
+        if forgets:
+            text = "ignores previous_response_id: it answers without what was said before"
+            return [problem(self.subject, text, "set stateless = true under [model] in bot.toml")]
         lines = [self._answer(first), await self._name(), self._window(), *self._traits(traits)]
         unusual = [line for line in lines if line]
         return unusual or [ok(self.subject, "answers, and calls a tool when asked to")]
@@ -144,38 +152,47 @@ class _Examination:
                     return part
         raise RuntimeError("a model must end with a response")
 
-    async def _call_again(self, model: ResponsesModel, first: ModelResponse) -> None:
-        """Continue the conversation as a run does: on the chain, else with all of it."""
+    async def _forgets(self, model: ResponsesModel, first: ModelResponse) -> bool:
+        """Continue the conversation as a run does: on the chain, else with all of it.
+
+        Return whether the model knows the conversation only when it is sent with the request.
+        """
         outputs = (
             {"type": "function_call_output", "call_id": call["call_id"], "output": "Noted."}
             for call in first.calls
         )
         new = (*outputs, _ASKED_AGAIN)
         chained = replace(self._request(*new), previous_response_id=first.id)
+        is_suspect = False
         for _ in range(2):  # a service may store a response late
             if model.traits.stateless:
                 break
             try:
-                await self._call(model, chained)
+                second = await self._call(model, chained)
             except ModelError as error:
                 if error.kind is not ModelErrorKind.MISSING_PARENT:
                     raise
                 await asyncio.sleep(0 if model.traits.stateless else 1)
             else:
-                return
+                is_suspect = _knows_state(first) and not _knows_state(second)
+                if not is_suspect:
+                    return False
+                break
         whole = self._request(_ASKED, *portable(first.items), *new)
-        await self._call(model, replace(whole, store=False))
+        return _knows_state(await self._call(model, replace(whole, store=False))) and is_suspect
 
     async def _failure(self, error: ModelError) -> Check:
         """Return the problem that a failed call shows."""
-        text, fix = f"a small question fails: {error}", f"try `bot ask hello`; {_GUIDE}"
+        text, fix = f"a small question fails: {error}", f"do what it said; {_GUIDE}"
         match error.kind:
+            case ModelErrorKind.AUTHENTICATION if error.detail.startswith("HTTP 403"):
+                text, fix = "the service refuses the request", _FORBIDDEN
             case ModelErrorKind.AUTHENTICATION:
                 text, fix = "the service rejects the key", _MISSING_KEY
             case ModelErrorKind.OVERLOADED if not error.detail.startswith("HTTP"):
                 text, fix = f"the service cannot be reached: {error}", _UNREACHED
             case ModelErrorKind.OVERLOADED:
-                fix = _FAILING
+                fix = _BUSY if error.detail.startswith("HTTP 429") else _FAILING
             case ModelErrorKind.QUOTA:
                 fix = "raise the quota or pay the bill on the service's page"
             case ModelErrorKind.MISSING_MODEL:
@@ -193,7 +210,10 @@ class _Examination:
                 text, fix = f"a small question exceeds its context window: {error}", _LARGER
             case _:
                 pass
-        server_words = f"; it said: {error.said}" if error.said and str(error) not in text else ""
+        said = error.said
+        if error.kind is ModelErrorKind.NO_RESPONSES_API:  # the rest are words of ours
+            said = said.partition("It said: ")[2]
+        server_words = f"; it said: {said}" if said and str(error) not in text else ""
         return problem(self.subject, f"{text}{server_words}", fix)
 
     def _answer(self, first: ModelResponse) -> Check | None:
@@ -258,6 +278,10 @@ _LARGER = (
     "start the server with a larger window (llama.cpp: -c 32768, vLLM: --max-model-len 32768, Ollama: "
     "OLLAMA_CONTEXT_LENGTH=32768, LM Studio: in the model's settings)"
 )
+
+
+def _knows_state(response: ModelResponse) -> bool:
+    return any(_STATE in str(call["arguments"]) for call in response.calls)
 
 
 def _first_request_tokens(settings: Settings) -> int:

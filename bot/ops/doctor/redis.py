@@ -14,12 +14,14 @@ from bot.app.features import all_features, operator_parts
 from bot.app.oauth import install_store
 from bot.core.audit import audit_keys
 from bot.core.check import SECONDS, Check, clock, ok, problem, warning
-from bot.core.errors import ConfigurationError, StoreError, StoreUnavailable
+from bot.core.errors import ConfigurationError, StoreError
 from bot.settings import Settings
 from bot.slack.edge.http import RefusedRequest
-from bot.store import open_stores
+from bot.store import Stores, data_format, open_stores
+from bot.store.connection import PREFIX
 from bot.store.embedded import find_server
-from bot.store.pools import host_of, open_pool
+from bot.store.pools import host_of, open_pool, why_unusable
+from bot.store.sealed import box_of
 
 _SUBJECT = "Redis"
 _OLDEST = (6, 2)
@@ -27,9 +29,12 @@ _OLDEST = (6, 2)
 
 _FULL = 0.8  # of maxmemory
 
+UNREADABLE = (ConfigurationError, StoreError, RedisError, TimeoutError, ValueError)
+"""Errors of a Redis that cannot be read, for checks of what it holds: the check of Redis says why."""
+
 
 async def examine_redis(settings: Settings) -> list[Check]:
-    """Check Redis with INFO and TIME; write nothing."""
+    """Check Redis with INFO and TIME, and with commands that change nothing; write nothing."""
     if settings.redis_url is None:
         return _embedded(settings)
     try:
@@ -37,12 +42,23 @@ async def examine_redis(settings: Settings) -> list[Check]:
         async with Redis.from_pool(pool) as redis:
             info: dict[str, Any] = await redis.info()
             seconds, micros = await redis.time()
+            role = _role(info)
+            if not role:
+                await _try_rights(redis)
     except (RedisError, OSError, ValueError, ConfigurationError) as error:
-        where = host_of(settings.redis_url)
-        fix = "start it, or correct REDIS_URL: redis://user:password@host:6379/0"
-        return [problem(_SUBJECT, f"{where} cannot be used: {error}", fix)]
+        cause, fix = why_unusable(error)
+        return [problem(_SUBJECT, f"{host_of(settings.redis_url)} {cause}", fix)]
     ahead = time.time() - (seconds + micros / 1_000_000)
-    return [_version(info), *_policy(info), *_role(info), clock(_SUBJECT, ahead)]
+    return [_version(info), *_policy(info), *role, clock(_SUBJECT, ahead)]
+
+
+async def _try_rights(redis: Redis) -> None:
+    """Read, write, run a script and publish, as the bot does, where nothing is and nobody listens."""
+    name = f"{PREFIX}:doctor"
+    await redis.get(name)
+    await redis.delete(name)
+    await redis.eval("return redis.call('DEL', KEYS[1])", 1, name)
+    await redis.publish(name, "")
 
 
 def _embedded(settings: Settings) -> list[Check]:
@@ -118,18 +134,28 @@ def _role(info: dict[str, Any]) -> list[Check]:
 
 
 async def examine_pause(settings: Settings) -> list[Check]:
-    """Warn when the bot is paused; the check of Redis reports one that cannot be reached."""
+    """Warn when the bot is paused, or may not start on this data."""
     if settings.redis_url is None:
         return []
     try:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
-            pause = await stores.pause.get()
-    except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
+            pause, data = await stores.pause.get(), await _data(stores)
+    except UNREADABLE:
         return []
     if pause is None:
-        return []
+        return [data]
     text = f"since {pause.at:%Y-%m-%d %H:%M} UTC, by {pause.name}: nobody is answered"
-    return [warning("paused", text, "run `bot resume`")]
+    return [data, warning("paused", text, "run `bot resume`")]
+
+
+async def _data(stores: Stores) -> Check:
+    """Return the format of the data; it may be of a newer version, or being restored."""
+    try:
+        await data_format.check(stores.redis)
+    except ConfigurationError as error:
+        cause, _, fix = str(error).partition(". ")
+        return problem("data", cause, fix)
+    return ok("data", f"format {data_format.FORMAT}, as this version writes it")
 
 
 _REFUSAL_FIX = {
@@ -146,7 +172,7 @@ async def examine_refused(settings: Settings) -> list[Check]:
     try:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
             recent = await stores.refused.recent()
-    except (ConfigurationError, StoreError, TimeoutError, ValueError):
+    except UNREADABLE:
         return []
     return [
         warning(
@@ -159,6 +185,19 @@ async def examine_refused(settings: Settings) -> list[Check]:
 
 
 _KEYS = "BOT_ENCRYPTION_KEYS"
+
+
+def examine_keys(settings: Settings) -> list[Check]:
+    """Warn of malformed keys; where they encrypt tokens of workspaces, the check of Slack does."""
+    keys = settings.bot_encryption_keys
+    if keys is None or settings.slack_client_id:
+        return []
+    try:
+        box_of([key.strip() for key in keys.get_secret_value().split(",")])
+    except ConfigurationError as error:
+        fix = "put a key that `bot encryption-key` prints in front of them, and a comma"
+        return [warning(_KEYS, str(error).removeprefix(f"{_KEYS}: "), fix)]
+    return []
 
 
 async def examine_encryption(settings: Settings) -> list[Check]:
@@ -183,7 +222,7 @@ async def examine_encryption(settings: Settings) -> list[Check]:
             for part in operator_parts(all_features(settings)):
                 if part.sealed:
                     on_old[part.sealed] = [*await part.on_old_keys(stores)]
-    except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
+    except UNREADABLE:
         return []
     checks = list[Check]()
     if unsealed:

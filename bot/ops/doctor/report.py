@@ -13,6 +13,7 @@ from rich.text import Text
 from bot.core.check import Check, Level
 from bot.text.counting import counted
 from bot.text.invisible_text import escaped
+from bot.text.redaction import redacted
 
 _PIPED = 160  # columns when stdout is not a terminal
 _LOOKS = {
@@ -31,7 +32,7 @@ def print_report(checks: Sequence[Check]) -> None:
     lines.add_column()
     for check in checks:
         mark, style = _LOOKS[check.level]
-        text = Text(escaped(check.text))
+        text = Text(escaped(redacted(check.text)))
         if check.fix:
             text.append(f"\n→ {escaped(check.fix)}", style="dim")
         lines.add_row(Text(mark, style), Text(escaped(check.subject), style), text)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from bot.core.check import SECONDS, Check, ok, problem, warning
-from bot.core.errors import ConfigurationError, StoreError
 from bot.core.outcome import StopReason
+from bot.ops.doctor.redis import UNREADABLE
 from bot.runs.queue.workers import SILENT_SECONDS, live_workers
 from bot.settings import Settings
-from bot.store import Stores, data_format, open_stores
+from bot.store import Stores, open_stores
 from bot.store.processes import ANNOUNCED_SECONDS
 from bot.text.counting import counted
 
@@ -46,7 +46,6 @@ async def examine_running(settings: Settings) -> list[Check]:
         async with asyncio.timeout(3 * SECONDS), open_stores(settings.redis_url) as stores:
             seconds, micros = await stores.redis.call("TIME")
             now = seconds + micros / 1_000_000
-            await data_format.check(stores.redis)
             return [
                 await _receivers(stores),
                 await _workers(stores),
@@ -54,8 +53,8 @@ async def examine_running(settings: Settings) -> list[Check]:
                 await _undelivered(stores),
                 *await _ends(stores, now),
             ]
-    except (ConfigurationError, StoreError, TimeoutError) as error:
-        return [problem(_SUBJECT, f"cannot be read: {error}", "run `bot doctor`")]
+    except UNREADABLE:
+        return []
 
 
 async def _receivers(stores: Stores) -> Check:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
+import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.app.oauth import install_store, token_box
-from bot.core.check import SECONDS, Check, clock, ok, problem, warning
-from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
+from bot.core.check import SECONDS, Check, Level, clock, ok, problem, warning
+from bot.core.errors import ConfigurationError, CorruptValue
+from bot.ops.doctor.redis import UNREADABLE
 from bot.settings import Settings
 from bot.slack.edge.client import (
     TRANSPORT_ERRORS,
+    WRONG_TOKEN,
     DeadlineClient,
     clients_on,
     error_code,
+    failure_name,
+    is_own_failure,
     server_time,
     slack_clients,
     slack_session,
@@ -32,6 +38,13 @@ _BOT, _APP, _SIGNING = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECR
 _NEEDED = frozenset({"app_mentions:read", "chat:write", "im:history", "users:read"})
 """Scopes without which nobody can be answered; without others, features are missing."""
 
+_WRONG_KIND = frozenset({"not_allowed_token_type", "missing_scope", "no_permission"})
+"""Codes for a token that is none of a bot's, or lacks connections:write."""
+
+_UNREACHED = (
+    "check the network (HTTPS_PROXY is not used for Slack), and SLACK_API_URL if you set it"
+)
+
 
 async def examine_slack(settings: Settings) -> list[Check]:
     """Check each token with Slack; post nothing."""
@@ -42,11 +55,13 @@ async def examine_slack(settings: Settings) -> list[Check]:
         return [problem(_BOT, "is not set", fix), *_without_app_token(settings)]
     token = settings.slack_bot_token.get_secret_value()
     async with slack_clients(token, base_url=settings.slack_api_url) as clients:
-        checks = await _bot_token(clients.reads)
         if settings.slack_app_token is None:
-            return [*checks, *_without_app_token(settings)]
+            return [*await _bot_token(clients.live), *_without_app_token(settings)]
         app_token = settings.slack_app_token.get_secret_value()
-        return [*checks, await _app_token(clients.reads, app_token)]
+        checks, of_app = await asyncio.gather(
+            _bot_token(clients.live), _app_token(clients.live, app_token)
+        )
+        return list(dict.fromkeys([*checks, of_app]))  # Slack is away for both tokens in one line
 
 
 async def _event_delivery(settings: Settings) -> list[Check]:
@@ -68,7 +83,8 @@ async def _bot_token(client: AsyncWebClient) -> list[Check]:
     try:
         identity = await client.auth_test()
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        return [_refused(_BOT, error, "copy the Bot User OAuth Token from Install App again")]
+        fix = "copy the Bot User OAuth Token (xoxb-…) from the app's Install App page again"
+        return [_refused(_BOT, error, fix)]
     return [
         ok(_BOT, f"belongs to @{identity.get('user')} in {identity.get('team')}"),
         *_scopes(identity),
@@ -125,10 +141,20 @@ def _without_app_token(settings: Settings) -> list[Check]:
 
 
 def _refused(subject: str, error: Exception, fix: str) -> Check:
-    if isinstance(error, SlackApiError):
-        return problem(subject, f"Slack rejects it: {error_code(error) or 'no reason given'}", fix)
-    text = f"Slack cannot be reached ({type(error).__name__})"
-    return problem(subject, text, "check the network, and SLACK_API_URL if you set it")
+    """Return the problem that a failed call shows; `fix` is for a wrong token."""
+    if not isinstance(error, SlackApiError):
+        cause = str(error) if isinstance(error, aiohttp.ClientError) else "no answer in time"
+        return problem("Slack", f"cannot be reached: {cause}", _UNREACHED)
+    name = failure_name(error)
+    if is_own_failure(error):
+        fix = "change nothing, and try again later; https://slack-status.com says more"
+        return problem("Slack", f"fails at the moment: {name}", fix)
+    if not error_code(error):
+        text = f"what answers instead of Slack is something else ({name})"
+        return problem("Slack", text, _UNREACHED)
+    if name not in WRONG_TOKEN | _WRONG_KIND:
+        fix = "look for this code at https://docs.slack.dev/reference/methods/auth.test"
+    return problem(subject, f"Slack rejects it: {name}", fix)
 
 
 _SECRET, _KEYS = "SLACK_CLIENT_SECRET", "BOT_ENCRYPTION_KEYS"
@@ -143,8 +169,8 @@ async def examine_installs(settings: Settings) -> list[Check]:
     try:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
             return await _check_installs(settings, install_store(settings, stores))
-    except (StoreUnavailable, TimeoutError):
-        return []  # reported by the check of Redis
+    except UNREADABLE:
+        return []
 
 
 def _missing(settings: Settings) -> list[Check]:
@@ -168,7 +194,8 @@ async def _check_installs(settings: Settings, installs: InstallStore) -> list[Ch
     if not teams:
         fix = "open /slack/install at the bot's public address"
         return [ok(_KEYS, "can be used"), warning("installations", "there are none yet", fix)]
-    return [await _check_install(settings, installs, team) for team in teams[:_AT_MOST]]
+    checks = [await _check_install(settings, installs, team) for team in teams[:_AT_MOST]]
+    return list(dict.fromkeys(checks))
 
 
 async def _check_install(settings: Settings, installs: InstallStore, team: str) -> Check:
@@ -186,11 +213,9 @@ async def _check_install(settings: Settings, installs: InstallStore, team: str) 
             token = static_token(install.token)
             clients = clients_on(session, token, base_url=settings.slack_api_url, team=team)
             await clients.live.auth_test()
-    except SlackApiError as error:
-        return warning(subject, f"Slack rejects its token: {error_code(error)}", fix)
-    except TRANSPORT_ERRORS as error:
-        text = f"Slack cannot be reached ({type(error).__name__})"
-        return problem(subject, text, "check the network, and SLACK_API_URL if you set it")
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        check = _refused(subject, error, fix)
+        return replace(check, level=Level.WARNING) if check.subject == subject else check
     return _install_scopes(subject, install, fix)
 
 

@@ -42,6 +42,10 @@ async def examine_tools(settings: Settings) -> list[Check]:
         check_tools(settings, partial(is_allowed_name, settings))
     except ConfigurationError as error:
         checks.append(problem("channels", str(error), "correct it in bot.toml"))
+    commands = (*settings.hooks.before_tool, *settings.hooks.after_tool)
+    if unused := [each.tool for each in commands if not is_tool_name(settings, each.tool)]:
+        text = f"there is no tool {', '.join(unused)}: these commands never run"
+        checks.append(warning("hooks", text, "correct `tool` in bot.toml; `bot tools` lists all"))
     return checks
 
 
@@ -56,7 +60,11 @@ async def _examined(databases: SqlDatabases, name: str) -> list[Check]:
     try:
         more = await databases.extra_privileges(name)
     except ToolError as error:
-        return [problem(subject, str(error), f"correct url under [databases.{name}] in bot.toml")]
+        cause = (
+            str(error).removeprefix(f"{name}: ").removeprefix("The database refused the query: ")
+        )
+        fix = f"start it, or correct url under [databases.{name}] in bot.toml"
+        return [problem(subject, cause, fix)]
     if not more:
         return [ok(subject, "answers")]
     fix = "give it a role with only SELECT, on data that everybody here may see"
@@ -76,7 +84,7 @@ async def examine_web_search(settings: Settings) -> list[Check]:
             Search("wikipedia", limit=1)
         )
     except ConfigurationError as error:
-        return [problem(_SUBJECT, "no key is set", str(error))]
+        return [problem(_SUBJECT, str(error), "set it, or remove [web_search] from bot.toml")]
     except ToolError as error:
         fix = "check [web_search] in bot.toml, WEB_SEARCH_API_KEY, and your plan with the provider"
         cause, *_ = str(error).split(". ")  # the rest tells the model what to do

@@ -192,6 +192,11 @@ class Identity:
     name: str
     url: str
 
+    @property
+    def at(self) -> str:
+        """The bot and its workspace, for operators."""
+        return f"@{self.name} in {self.url.removeprefix('https://').rstrip('/') or self.team}"
+
     def message_link(self, channel: str, ts: str, thread: str | None = None) -> str:
         """Return the address of a message. Asking Slack for each one would be slow."""
         link = f"{self.url}archives/{channel}/p{ts.replace('.', '')}"
@@ -221,7 +226,7 @@ async def identify(client: AsyncWebClient) -> Identity:
                 "Copy the Bot User OAuth Token from the app's Install App page."
             ) from None
         raise SlackUnavailable(
-            f"Slack did not say who the bot is: auth.test failed with {error_code(error)}. "
+            f"Slack did not say who the bot is: auth.test failed with {failure_name(error)}. "
             f"{_WHAT_TO_CHECK}"
         ) from error
     except TRANSPORT_ERRORS as error:
@@ -254,6 +259,11 @@ def error_code(error: SlackApiError) -> str:
         return str(response.get("error") or "")
     except (AttributeError, ValueError):
         return ""
+
+
+def failure_name(error: SlackApiError) -> str:
+    """Return Slack's error code, or the HTTP status of what did not come from Slack's API."""
+    return error_code(error) or f"status {_status(error)}"
 
 
 def error_reason(error: BaseException) -> str:
@@ -292,13 +302,22 @@ def is_definitive(error: Exception) -> bool:
     return bool(code) and code not in _MAY_PASS and not is_ambiguous(error)
 
 
+def is_own_failure(error: SlackApiError) -> bool:
+    """Return whether Slack itself fails or asks for patience: neither the call nor a token is wrong."""
+    return is_ambiguous(error) or error_code(error) in _MAY_PASS - WRONG_TOKEN
+
+
 def is_ambiguous(error: Exception) -> bool:
     """Return whether Slack may have done what the failed call asked, so a retry could post twice."""
     if isinstance(error, SlackApiError):
-        response: Any = error.response
-        status: Any = getattr(response, "status_code", None) or getattr(response, "status", 500)
-        return bool(status >= 500)
+        return _status(error) >= 500
     return isinstance(error, TRANSPORT_ERRORS)
+
+
+def _status(error: SlackApiError) -> int:
+    response: Any = error.response
+    status: Any = getattr(response, "status_code", None) or getattr(response, "status", 500)
+    return int(status)
 
 
 _EVERY = 60.0
