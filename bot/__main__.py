@@ -33,19 +33,33 @@ def main() -> None:
     except SlackUnavailable as error:
         _fail(str(error), UNAVAILABLE)
     except StoreUnavailable as error:
-        _fail(f"{error} {error.__cause__ or ''} See REDIS_URL, and `bot doctor`.", UNAVAILABLE)
+        _fail(_of_redis(error.__cause__) or str(error), UNAVAILABLE)
     except SystemExit:
         raise
     except BaseException as error:
         if _is_interruption(error):
             sys.exit(INTERRUPTED)
+        if why := _of_redis(error):
+            _fail(why, WRONG_USAGE)
         if not isinstance(error, Exception) or not logging.getLogger().handlers:
             raise  # before logs are set up nobody has said anything
         log.critical("The process ends by an error of its own", exc_info=True)
         sys.exit(UNAVAILABLE)
 
 
+def _of_redis(error: BaseException | None) -> str:
+    """Return one line about an error of Redis, "" for another one."""
+    if error is None or not type(error).__module__.startswith("redis."):
+        return ""
+    from bot.store.pools import why_unusable
+
+    cause, fix = why_unusable(error)
+    return f"Redis {cause}; {fix}."
+
+
 def _fail(why: str, exit_code: int) -> NoReturn:
+    """Print the line and end; BOT_LOG_WORDS=true logs the traceback before it."""
+    logging.getLogger("bot.words").debug("The command fails", exc_info=sys.exception())
     # Help needs none of these.
     from bot.text.invisible_text import escaped
     from bot.text.redaction import redacted

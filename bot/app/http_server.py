@@ -44,6 +44,7 @@ class ProcessStatus:
         self.health = Health()
         self.slack_requests = SlackRequests(self.metrics.request_refused)
         self.install_pages = InstallPages()
+        self.events_from = "Socket Mode"
         self._stores: Stores | None = None
 
     def use_stores(self, stores: Stores) -> None:
@@ -86,6 +87,8 @@ async def process_status(
     async with AsyncExitStack() as stack:
         exporting = telemetry(settings.otel_exporter_otlp_endpoint)
         process.observers += await stack.enter_async_context(exporting)
+        if settings.slack_app_token is None:
+            process.events_from = f"HTTP on port {port} (/slack/events)"
         if port is not None:
             routes: list[web.RouteDef] = [
                 *health_routes(process.health),

@@ -62,7 +62,9 @@ from bot.slack.providers.directory import SlackDirectory
 from bot.slack.ui import words
 from bot.slack.ui.approval_kinds import WaitKinds
 from bot.store import Stores, data_format
+from bot.store.pools import host_of
 from bot.telemetry.event_loop import EventLoopWatchdog
+from bot.text.counting import counted
 from bot.text.translation import load_catalogue, reader
 from bot.toolkit import Directory
 
@@ -101,8 +103,10 @@ async def bot(
     work: bool = True,
     run_case: Callable[..., Coroutine[Any, Any, CaseRun]] | None = None,
     features: Sequence[Feature] | None = None,
-) -> AsyncGenerator[None]:
+) -> AsyncGenerator[dict[str, str]]:
     """Run the bot inside the context: its `intake` of requests, its `work` on them, or both.
+
+    Yields what it works with, by what it is, for the log: bot, events, model, tools, redis.
 
     `run_case` runs an evaluation case for an admin: `bot.evals.trials.run_trial_case`, which this
     package must not import. Without it, none can be tried. `features` are those of the bot instead of
@@ -135,9 +139,9 @@ async def bot(
         # Before the embedded Redis makes its folder: a wrong token must leave none behind.
         single = None if settings.slack_client_id else await one_workspace(settings, session)
         data_dir = settings.bot_data_dir / "redis"
-        url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
+        opened = redis_and_stores(settings, data_dir=data_dir, patience=REDIS_SECONDS)
+        url, stores = await stack.enter_async_context(opened)
         process.use_stores(stores)
-        await stores.wait_reachable(REDIS_SECONDS)
         await data_format.take_over(stores.redis)
         await stack.enter_async_context(announcing_keys(settings, stores, features))
         oauth: OAuthApp | None = None
@@ -177,7 +181,17 @@ async def bot(
             await stack.enter_async_context(alongside(noting, name="receiver"))
         stack.callback(engine.stop_intake)  # runs look for a save point while the intake closes
         stack.enter_context(process.health.serving())
-        yield
+        parts = {"bot": single.slack.identity.at if single else "every workspace that installs it"}
+        parts |= {"events": process.events_from} if intake else {}
+        parts |= _work_parts(settings) if work else {}
+        where = f"at {host_of(url)}" if settings.redis_url else f"in {data_dir.absolute()}"
+        yield parts | {"redis": f"Redis {where}"}
+
+
+def _work_parts(settings: Settings) -> dict[str, str]:
+    """Return the models and the number of tools of a worker."""
+    tools = len(tool_catalogue(settings).tools)
+    return {"model": ", ".join(settings.models.configured), "tools": counted(tools, "tool")}
 
 
 def _check_settings(settings: Settings, *, intake: bool, work: bool) -> None:

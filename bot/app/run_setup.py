@@ -62,24 +62,27 @@ _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 
 @asynccontextmanager
 async def redis_and_stores(
-    settings: Settings, *, data_dir: Path | None
+    settings: Settings, *, data_dir: Path | None, patience: float = 0.0
 ) -> AsyncGenerator[tuple[str, Stores]]:
     """Open the configured Redis, or start an embedded one. Yield its URL and the stores on it.
 
-    The embedded Redis keeps its data in `data_dir`; with None it keeps nothing.
+    The embedded Redis keeps its data in `data_dir`; with None it keeps nothing. Waits up to `patience`
+    seconds for an answer, and raises as `Stores.wait_reachable` does.
     """
     async with AsyncExitStack() as stack:
         url = settings.redis_url
         if url is None:
             url = await stack.enter_async_context(embedded_redis(data_dir))
         keys = settings.bot_encryption_keys
-        stores = open_stores(
+        opened = open_stores(
             url,
             settings.retention,
             concurrency=settings.engine.concurrency,
             audit_keys=audit_keys(keys.get_secret_value() if keys else ""),
         )
-        yield url, await stack.enter_async_context(stores)
+        stores = await stack.enter_async_context(opened)
+        await stores.wait_reachable(patience)
+        yield url, stores
 
 
 def with_running_redis(settings: Settings) -> Settings:

@@ -86,7 +86,8 @@ def _serve(load: Callable[[], Settings], **parts: Any) -> None:
 
 
 async def _run_with_settings(
-    load: Callable[[], Settings], opened: Callable[[Settings], AbstractAsyncContextManager[None]]
+    load: Callable[[], Settings],
+    opened: Callable[[Settings], AbstractAsyncContextManager[dict[str, str]]],
 ) -> None:
     """Run the bot, and on SIGHUP again with the settings as they are then.
 
@@ -98,8 +99,8 @@ async def _run_with_settings(
     settings: Settings | None = load()
     while settings and not signals.is_ending:
         try:
-            async with opened(settings):
-                log.info("ready")
+            async with opened(settings) as parts:
+                log.info("ready: %s", "; ".join(parts.values()), extra=parts)
                 worked, settings = settings, await signals.next_settings(load, settings)
                 log.info("stopping: runs are requeued")
         except BotError as error:

@@ -22,6 +22,8 @@ DEV_STARTED_IN = "started-in"  # a file with the folder in which it was started
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
+
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run the coroutine of a command."""
@@ -32,13 +34,16 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 def configured() -> Settings:
     """Load the settings and configure logging. Raises ConfigurationError."""
-    from bot.settings import load_settings
+    from bot.settings import load_settings, unread_lines
     from bot.telemetry import logs
 
+    logging.getLogger("dotenv").setLevel(logging.ERROR)  # says in several lines what is said below
     settings = load_settings()
     logs.configure(
         settings.bot_log_format, words=settings.bot_log_words, file=settings.bot_log_file
     )
+    for number in unread_lines():
+        log.warning(".env, line %d is no NAME=value, and is ignored", number)
     return settings
 
 

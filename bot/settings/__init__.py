@@ -6,6 +6,7 @@ A wrong setting is reported in one line that names its key, before anything star
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -215,8 +217,14 @@ class Settings(BaseSettings, Tables):
     @field_validator("redis_url")
     @classmethod
     def _is_redis(cls, url: str | None) -> str | None:
-        if url is None or url.startswith(SCHEMES):
+        if url is None:
             return url
+        if url.startswith(SCHEMES):
+            if _is_encoded(url):
+                return url
+            raise PydanticCustomError(
+                "redis_url", "holds a character that must be written as %23 (#), %2F (/) or %3A (:)"
+            )
         if "+cluster://" in url:
             raise PydanticCustomError("redis_url", CLUSTER)
         raise PydanticCustomError(
@@ -262,6 +270,8 @@ class Settings(BaseSettings, Tables):
         odd = odd_character(text)
         if not odd and " " in text and info.field_name != "bot_encryption_keys":
             odd = "a blank"
+        if text[:1] in ("'", '"'):
+            odd = "quotation marks"
         if odd:
             raise PydanticCustomError("secret", "holds {odd}: copy it again", {"odd": odd})
         return given
@@ -356,7 +366,7 @@ def load_settings(**overrides: Any) -> Settings:
     """Load the settings. Raises ConfigurationError with one line that names the keys."""
     path = os.environ.get("BOT_CONFIG")
     if path and not Path(path).is_file():
-        raise ConfigurationError(f"BOT_CONFIG names {path}, which is not there.")
+        raise ConfigurationError(f"BOT_CONFIG names {path}, where no file is.")
     try:
         _check_tables(Path(path or "bot.toml"))
         settings = Settings(**overrides)
@@ -383,6 +393,23 @@ def load_settings(**overrides: Any) -> Settings:
             "call that waits for approval is deleted first."
         )
     return settings
+
+
+def unread_lines() -> list[int]:
+    """Return the numbers of the lines of `.env` that are no NAME=value, and are ignored."""
+    try:
+        with Path(".env").open(encoding="utf-8") as file:
+            return [each.original.line for each in parse_stream(file) if each.error]
+    except OSError:
+        return []
+
+
+def _is_encoded(url: str) -> bool:
+    """Return whether what stands before the host of a URL of Redis does not end it."""
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    return "#" not in url and all(
+        not port or port.isdecimal() for port in re.findall(r":([^:,\]]*)(?:,|$)", host)
+    )
 
 
 def _table_names() -> list[str]:

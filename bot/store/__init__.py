@@ -14,7 +14,7 @@ from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.leases import Lease, Leases, Lock, locked
-from bot.store.pools import CLUSTER
+from bot.store.pools import CLUSTER, why_unusable
 from bot.store.processes import Keyring, Receivers, Refused, RefusedStore
 from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
@@ -154,9 +154,8 @@ class Stores:
                 await self._refuse_cluster()
             except StoreUnavailable as error:
                 if isinstance(error.__cause__, AuthenticationError):
-                    raise ConfigurationError(
-                        f"REDIS_URL: Redis does not let us in: {error.__cause__}"
-                    ) from None
+                    cause, fix = why_unusable(error.__cause__)
+                    raise ConfigurationError(f"Redis {cause}; {fix}.") from None
                 if clock() >= deadline:
                     raise
                 if not has_warned:

@@ -54,6 +54,9 @@ async def test_it_takes_up_new_settings_and_keeps_the_old_ones_if_they_are_wrong
         before = config.read_text().replace("[engine]\n", "[engine]\ngrace = 1.0\n")
         config.write_text(before)
         async with started("serve", settings, log) as process:
+            [ready] = [line for line in log.read_text().splitlines() if " ready: @" in line]
+            assert "; Socket Mode; " in ready
+            assert "; Redis in " in ready
             config.write_text(f"{before}[access]\nusers = 3\n")
             process.send_signal(signal.SIGHUP)
             await says(log, "the old settings stay: Wrong setting: access.users")
@@ -100,10 +103,10 @@ async def test_a_signal_to_end_while_it_drains_for_new_settings_ends_it() -> Non
     started: list[str] = []
 
     @asynccontextmanager
-    async def opened(settings: Settings) -> AsyncGenerator[None]:
+    async def opened(settings: Settings) -> AsyncGenerator[dict[str, str]]:
         started.append(settings.openai_model)
         os.kill(os.getpid(), signal.SIGHUP)
-        yield
+        yield {}
         os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.sleep(0.05)
 
@@ -117,12 +120,12 @@ async def test_the_old_settings_stay_where_the_new_ones_reach_nothing() -> None:
     started: list[str] = []
 
     @asynccontextmanager
-    async def opened(settings: Settings) -> AsyncGenerator[None]:
+    async def opened(settings: Settings) -> AsyncGenerator[dict[str, str]]:
         started.append(settings.openai_model)
         if settings.openai_model == "second":
             raise StoreUnavailable("Redis cannot be reached.")
         os.kill(os.getpid(), signal.SIGHUP if len(started) == 1 else signal.SIGTERM)
-        yield
+        yield {}
 
     async with asyncio.timeout(60):
         await _run_with_settings(settings_each_time("first", "second"), opened)

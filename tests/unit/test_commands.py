@@ -154,33 +154,35 @@ async def test_each_end_has_its_code(tmp_path: Path) -> None:
     assert "Traceback" not in failed.err + partial.err + refused.err + late.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "environment", "said"),
-    [
-        (["ask", "x"], {}, "OPENAI_API_KEY is not set"),
-        (["ask", "x", "--file", "none.csv"], {}, "there is no file none.csv"),
-        (["ask", "x"], {"PORT": "high"}, "PORT"),
-        (
-            ["ask", "x"],
-            {"OPENAI_API_KEY": "sk-x", "OPENAI_MODEL": "mine", "BOT_CONFIG": "money.toml"},
-            "the price of mine is not known",
-        ),
-        (["serve"], {}, "SLACK_BOT_TOKEN is not set"),
-        (["worker"], {}, "REDIS_URL is not set"),
-        (["web"], {}, "REDIS_URL is not set"),
-    ],
-)
-async def test_a_wrong_setting_is_one_line_and_code_3(
-    tmp_path: Path, arguments: list[str], environment: dict[str, str], said: str
-) -> None:
-    """Nothing has started, nothing is left behind."""
+async def test_a_command_that_cannot_start_says_why_in_one_line(tmp_path: Path) -> None:
+    """Its code is 3 for what is set wrong, 1 for what is away; nothing is left behind."""
     (tmp_path / "money.toml").write_text("[budgets]\nuser_day = 1\n[limits]\ncost = 2\n")
-    done = await bot(tmp_path, *arguments, **environment)
-    assert done.code == 3
-    assert done.out == ""
-    [line] = done.err.splitlines()
-    assert line.startswith("bot: ")
-    assert said in line
+    model = {"OPENAI_API_KEY": "sk-x"}
+    async with TestServer(web.Application()) as server:
+        other, away = f"redis://127.0.0.1:{server.port}/0", f"redis://127.0.0.1:{free_port()}/0"
+        cases: list[tuple[list[str], dict[str, str], int, str]] = [
+            (["ask", "x"], {}, 3, "OPENAI_API_KEY is not set"),
+            (["ask", "x", "--file", "none.csv"], {}, 3, "there is no file none.csv"),
+            (["ask", "x"], {"PORT": "high"}, 3, "PORT"),
+            (
+                ["ask", "x"],
+                model | {"OPENAI_MODEL": "mine", "BOT_CONFIG": "money.toml"},
+                *(3, "the price of mine is not known"),
+            ),
+            (["serve"], {}, 3, "SLACK_BOT_TOKEN is not set"),
+            (["worker"], {}, 3, "REDIS_URL is not set"),
+            (["web"], {}, 3, "REDIS_URL is not set"),
+            (["web"], {"REDIS_URL": "redis://:a#b@localhost/0"}, 3, "REDIS_URL: holds a character"),
+            (["ask", "x"], model | {"REDIS_URL": away}, 1, "Redis cannot be reached"),
+            (["usage"], {"REDIS_URL": away}, 1, "Redis cannot be reached"),
+            (["usage"], {"REDIS_URL": other}, 3, "Redis answers in another protocol; correct"),
+        ]
+        for arguments, environment, code, said in cases:
+            done = await bot(tmp_path, *arguments, **environment)
+            assert (done.code, done.out) == (code, ""), done.err
+            [line] = done.err.splitlines()
+            assert line.startswith("bot: ")
+            assert said in line
 
 
 @pytest.fixture
