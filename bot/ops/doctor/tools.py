@@ -43,7 +43,7 @@ async def examine_tools(settings: Settings) -> list[Check]:
     except ConfigurationError as error:
         checks.append(problem("channels", str(error), "correct it in bot.toml"))
     commands = (*settings.hooks.before_tool, *settings.hooks.after_tool)
-    if unused := [each.tool for each in commands if not is_tool_name(settings, each.tool)]:
+    if unused := [each.tool for each in commands if not is_allowed_name(settings, each.tool)]:
         text = f"there is no tool {', '.join(unused)}: these commands never run"
         checks.append(warning("hooks", text, "correct `tool` in bot.toml; `bot tools` lists all"))
     return checks
