@@ -220,7 +220,9 @@ def profile_field(layers: ChannelLayers) -> list[Block]:
     titles = {"": home_words.NO_PROFILE()}
     titles |= {name: profile.titled(name) for name, profile in layers.profiles.items()}
     elsewhere = layers.profile_without_edits
-    titles[elsewhere] = home_words.PROFILE_ELSEWHERE(profile=titles[elsewhere])
+    is_own = layers.configured is not None and layers.configured.own_profile is not None
+    usual = home_words.PROFILE_OF_FILE if is_own else home_words.PROFILE_ELSEWHERE
+    titles[elsewhere] = usual(profile=titles[elsewhere])
     names = dict.fromkeys((elsewhere, layers.profile, *titles))
     options = {f"{_PROFILE}:{name}": titles[name] for name in islice(names, MOST_OPTIONS)}
     menu = menu_input(options, f"{_PROFILE}:{layers.profile}")

@@ -31,7 +31,7 @@ from bot.slack.ui.blocks import (
     with_confirmation,
 )
 from bot.slack.ui.parts import context
-from bot.slack.ui.words import LABELLED
+from bot.slack.ui.words import CLOSE, CLOSE_ONLY, LABELLED
 from bot.text.invisible_text import readable
 
 FORM, CHOICE_FORM = "profile_form", "profile_choice_form"
@@ -109,7 +109,7 @@ def profile_form(
         callback=FORM,
         metadata=ProfileTarget(name=name, shown=digest(profile)).model_dump_json(),
         submit=words.SAVE(),
-        close=words.CLOSE(),
+        close=CLOSE(),
     )
 
 
@@ -180,7 +180,7 @@ def choice_form(own: TeamProfiles, profiles: Mapping[str, Profile]) -> Block:
         ],
         callback=CHOICE_FORM,
         submit=words.SAVE(),
-        close=words.CLOSE(),
+        close=CLOSE(),
     )
 
 
@@ -204,7 +204,7 @@ def choices_of(
 
 def deleted(title: str) -> Block:
     """Return the modal that says that a profile is deleted."""
-    return modal(words.TITLE(), [plain_section(words.DELETED(name=title))], close=words.CLOSE())
+    return modal(words.TITLE(), [plain_section(words.DELETED(name=title))], close=CLOSE_ONLY())
 
 
 def name_taken() -> FormErrors:
@@ -269,7 +269,7 @@ def _delete_button() -> Block:
         words.DELETE_TITLE(),
         words.DELETE_SURE(),
         yes=words.DELETE(),
-        no=words.CLOSE(),
+        no=CLOSE(),
     )
 
 

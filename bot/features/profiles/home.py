@@ -103,8 +103,8 @@ class ProfilesHome(SlackPart):
             usual = (await channels.layers(team, "")).profile
             direct = (await channels.layers(team, "D")).profile
             lines += [
-                words.FOR_CHANNELS(profile=_title(known.profiles, usual)),
-                words.FOR_DIRECT(profile=_title(known.profiles, direct)),
+                "• " + words.FOR_CHANNELS(profile=_title(known.profiles, usual)),
+                "• " + words.FOR_DIRECT(profile=_title(known.profiles, direct)),
             ]
         if missing:
             listed = (f"<#{channel}> ({name})" for channel, name in missing.items())
