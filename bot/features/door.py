@@ -17,6 +17,7 @@ from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 from bot.text.translation import Text
+from bot.toolkit.skill import Skill
 
 __all__ = [
     "AnswerButton",
@@ -37,6 +38,7 @@ __all__ = [
     "RunEnded",
     "RunPart",
     "ServiceDeps",
+    "Skill",
     "SlackApp",
     "SlackPart",
     "Stores",

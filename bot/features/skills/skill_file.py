@@ -22,6 +22,7 @@ MOST_LINES = 500  # of a body, as the standard advises
 _MOST_FRONTMATTER = 20_000  # characters
 _MOST_DEPTH = 10  # of YAML
 _MOST_NAME, _MOST_DESCRIPTION, _MOST_COMPATIBILITY = 64, 1_024, 500  # characters
+_MOST_TOOLS = 50
 _LONGEST_NAME = 128  # that can be used at all
 _FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _FRONTMATTER = re.compile(r"---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -186,7 +187,7 @@ def _name(fields: dict[str, Any], folder: str, warnings: list[str]) -> str:
         raise Unusable(f"its name is {name}: only tools of MCP servers have two underscores")
     if scripts := _mixed_scripts(name):
         raise Unusable(f"its name mixes letters of {' and '.join(scripts)}, which look alike")
-    if not _STANDARD_NAME.fullmatch(name) or name != name.lower() or name != given:
+    if not _STANDARD_NAME.fullmatch(name) or name != name.lower() or (given and name != given):
         warnings.append("its name has more than lower-case letters, digits and single hyphens")
     return name
 
@@ -222,7 +223,7 @@ def _tools(value: Any, warnings: list[str]) -> tuple[str, ...]:
     names = (
         match[0].partition("(")[0] for match in _TOOL.finditer(without_marks(str(value or "")))
     )
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(names))[:_MOST_TOOLS]
 
 
 def _line(value: Any) -> str:

@@ -101,15 +101,17 @@ class RunLoader:
         news_entry = LedgerEntry(run_id="", items=brought, bound_to=bound)
         entry = LedgerEntry(run_id=run_id, items=(request_item, *notes), bound_to=bound)
         entries = [news_entry, entry] if brought else [entry]
+        for name, by in wished.items():
+            if (skill := catalogue.skill(name)) and name not in caller.acquired:
+                await run.tell(
+                    SkillAcquired.of(skill, by)
+                )  # first, as its audit entry is saved now
         await run.save(
             state,
             entries,
             caller_state=caller if brought else None,
             also=self.stores.direct.building_on(request.thread_key, earlier.threads),
         )
-        for name, by in wished.items():
-            if (skill := catalogue.skill(name)) and name not in caller.acquired:
-                await run.tell(SkillAcquired.of(skill, by))
         if request.channel.startswith("D"):  # it may go on with the exchanges of other threads
             read = await read_before(self.stores, request, run_id)
         else:

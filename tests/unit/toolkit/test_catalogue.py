@@ -12,6 +12,7 @@ from bot.core.errors import ToolDefinitionError
 from bot.toolkit import Changes, Reads, Tool, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.offering import inputs_of
+from bot.toolkit.skill import Skill
 
 
 def named(name: str, group: str = "g", *, core: bool = False, changes: bool = False) -> Tool:
@@ -48,6 +49,28 @@ def test_the_first_request_carries_core_tools_and_the_names_of_the_others(
     assert names(catalogue.always) == ["read_file", ACQUIRE]
     listed = catalogue.acquire_definition["description"].splitlines()[-2:]
     assert listed == ["b: alpha, zeta", "c: query_table"]
+
+
+def test_skills_are_listed_counted_searched_and_allowed_as_tools_are(catalogue: Catalogue) -> None:
+    """D1: each with the beginning of its description; one has no function, and none costs nothing."""
+    about = f"How refunds are decided, {'and so on, ' * 30}last words."
+    facts = {"text": "Do it.", "digest": "1", "title": "T", "origin": "o"}
+    refunds = Skill(name="refunds", description=about, brings=("zeta",), **facts)
+    alpha = Skill(name="alpha", description="Has the name of a tool.", **facts)
+    assert catalogue.with_skills([]) is catalogue.with_skills([alpha]) is catalogue
+    both = catalogue.with_skills([refunds])
+    listed = both.acquire_definition["description"].splitlines()
+    assert listed[-4:-1] == ["b: alpha", "c: query_table", listed[-2]]  # zeta comes with the skill
+    assert listed[-1].startswith("- refunds: How refunds are decided")
+    assert "last words" not in listed[-1]
+    assert both.listing(2).acquire_definition["description"].endswith("b (1), c (1), skills (1)")
+    [line] = [found.line for found in both.listing(2).hints("May I have refunds decided?")]
+    assert line.endswith("last words.")
+    assert names(both.acquired(["refunds", "zeta"])) == ["zeta"]
+    for allowed, has in (("refunds", True), ("skills", True), ("b", False), ("skills&r*", True)):
+        only = both.only([allowed])
+        assert bool(only.skills) == has
+        assert bool(only.get("zeta")) == (has or allowed == "b")
 
 
 def test_every_tool_is_named_up_to_the_setting_and_of_more_the_groups() -> None:
