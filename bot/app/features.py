@@ -80,7 +80,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         evidence(settings.evidence),
         memories(),
         programs(settings.programs),
-        skills(settings.skills, partial(is_taken, settings), _loaded_in(settings)),
+        skills(settings.skills, partial(is_taken, settings), _loaded_in(settings), run_case),
         profiles(
             ProfileConfig(partial(is_allowed_name, settings), settings.models),
             partial(channel_policy, settings),

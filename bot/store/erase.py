@@ -26,6 +26,7 @@ _PARTS = re.compile(r"[:\s]")
 _THREAD_FAMILIES = {"ledger", "caller-state", "run", "request", "mailbox", "artifact", "artifacts"}
 """Key families that are erased by thread; in other threads they only quote the person."""
 _DECISIONS = {"lease", "paused", "channel-edits", "mcp-pins", "profiles", "raise"}
+_DECISIONS |= {"written-skills", "skill-versions"}
 """Key families that apply to everybody and stay, whoever decided them."""
 _AUDIT = {"audit", "audit-head", "audit-beside"}
 """Key families of the audit log, which has pseudonyms; to anonymize it, the link from pseudonym to

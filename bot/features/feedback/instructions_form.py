@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict
 from bot.core.errors import MalformedPayload
 from bot.features.feedback import words
 from bot.runs.trials import TrialCase
-from bot.slack.ui.blocks import Block, field, modal, text_input
+from bot.slack.ui.blocks import Block, actions, button, field, modal, text_input
 from bot.slack.ui.trials import case_fields, case_of, written
 
-FORM, TRY = "channel_instructions", "try_instructions"
+FORM, TRY, INSTEAD = "channel_instructions", "try_instructions", "instructions_instead"
 CHOOSE = "choose_instructions"
 
 _INSTRUCTIONS = "instructions"
@@ -35,14 +35,19 @@ class Draft(BaseModel):
     case: TrialCase = TrialCase()
 
 
-def instructions_form(draft: Draft, *above: Block, can_try: bool = True) -> Block:
-    """Return the form with `above`, such as the result of a trial."""
+def instructions_form(
+    draft: Draft, *above: Block, instead: Sequence[str] = (), can_try: bool = True
+) -> Block:
+    """Return the form with `above`, such as the result of a trial. `instead` are labels of buttons that
+    open another form with what is written here."""
+    others = [button(label, f"{INSTEAD}:{n}", str(n)) for n, label in enumerate(instead)]
     instructions = text_input(draft.instructions, longest=_MAX_INSTRUCTIONS)
     return modal(
         words.TITLE(),
         [
             *above,
             field(_INSTRUCTIONS, words.INSTRUCTIONS(), instructions),
+            *([actions(*others)] if others else []),
             *case_fields(draft.case, TRY, can_try=can_try),
         ],
         callback=FORM,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -19,6 +20,7 @@ from bot.features.feedback.comment_form import COMMENT, comment_form, comment_of
 from bot.features.feedback.instructions_form import (
     CHOOSE,
     FORM,
+    INSTEAD,
     TRY,
     Draft,
     draft_of,
@@ -59,6 +61,7 @@ class FeedbackPart(SlackPart):
         app.modal(COMMENT)(self._commented)
         app.button(CHOOSE)(self._opened)
         app.button(TRY)(self._tried)
+        app.button(re.compile(rf"{INSTEAD}:\d+"))(self._made_something_else)
         app.modal(FORM)(self._saved)
         app.button(*OLD_ACTIONS)(_no_proposals)
         app.modal(OLD_FORM)(_no_proposals)
@@ -116,8 +119,21 @@ class FeedbackPart(SlackPart):
             await self._admin(press.user, channel)
             settings = await self._app.gate.settings(channel)
             draft = Draft(channel=channel, instructions=settings.instructions)
-            await press.open(instructions_form(draft))
+            labels = [part.text_form_label() for part in self._others if part.text_form_label]
+            await press.open(instructions_form(draft, instead=labels))
             self._app.refresh_home(press.user)
+
+    @property
+    def _others(self) -> list[SlackPart]:
+        """The parts that can make something else of instructions."""
+        return [part for part in self._app.parts if part.text_form_label]
+
+    async def _made_something_else(self, press: Press) -> None:
+        draft = draft_of(press.view)
+        await self._admin(press.user, draft.channel)
+        other = self._others[int(press.value)]
+        if form := other.text_form(draft.instructions, draft.case):
+            await press.update(form)
 
     async def _tried(self, press: Press) -> None:
         """Have a worker run the case. One that expects nothing is not tried."""

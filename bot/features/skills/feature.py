@@ -10,9 +10,17 @@ from typing_extensions import override
 
 from bot.core.check import Check, ok, warning
 from bot.features import Feature, OperatorPart, ServiceDeps
+from bot.features.skills.home import KIND, SkillsHome
+from bot.features.skills.jobs import SkillTrials
 from bot.features.skills.library import Library
 from bot.features.skills.run_part import SkillsPart
 from bot.features.skills.settings import SkillSettings
+from bot.features.skills.uses import USES, SkillMetric, use_lines
+from bot.features.skills.written import STORED
+from bot.runs.queue.engine import Handle
+from bot.runs.run_deps import RunDeps
+from bot.runs.trials import RunCase, Trials
+from bot.slack.edge.workspaces import Slack
 from bot.store import Stores
 from bot.toolkit import SkillFiles
 
@@ -26,10 +34,12 @@ def skills(
     settings: SkillSettings,
     is_taken: Callable[[str], bool],
     loads: Iterable[tuple[str, str]] = (),
+    run_case: RunCase | None = None,
 ) -> Feature:
     """Return the feature. `is_taken` says whether a tool has a name; `loads` are the skills that
-    channels begin with, each after its channel."""
+    channels begin with, each after its channel. `run_case` runs the cases on which admins try skills."""
     library = Library(settings, is_taken)
+    metric = SkillMetric(library)
 
     def service(_: ServiceDeps) -> SkillFiles | None:
         return library if library.has_files else None
@@ -37,18 +47,32 @@ def skills(
     return Feature(
         _NAME,
         services={SkillFiles: service},
-        run_part=partial(SkillsPart, library),
-        operator_part=_ForOperators(library, tuple(loads)),
+        stored=(*STORED, USES),
+        run_part=partial(SkillsPart, library, metric),
+        jobs={KIND: partial(_trials, run_case)},
+        slack_part=partial(SkillsHome, library, is_taken),
+        operator_part=_ForOperators(library, tuple(loads), metric),
         may_have=library.may_have,
     )
 
 
-class _ForOperators(OperatorPart):
-    """Checks the paths as a process starts, and has the lines of `bot doctor`."""
+def _trials(run_case: RunCase | None, deps: RunDeps, slack: Slack) -> Handle:
+    return SkillTrials(Trials(deps, run_case), slack.clients).run
 
-    def __init__(self, library: Library, loads: Sequence[tuple[str, str]]) -> None:
+
+class _ForOperators(OperatorPart):
+    """Checks the paths as a process starts, and has the lines of `bot doctor` and `bot usage`."""
+
+    def __init__(
+        self, library: Library, loads: Sequence[tuple[str, str]], metric: SkillMetric
+    ) -> None:
         self._library = library
         self._loads = loads
+        self.metrics = (metric.counter,)
+
+    @override
+    async def usage_lines(self, stores: Stores) -> Sequence[str]:
+        return await use_lines(stores, self._library)
 
     @override
     def check(self) -> None:

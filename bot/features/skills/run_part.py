@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel
 from typing_extensions import override
 
-from bot.agent.events import RunEnded
+from bot.agent.events import Event, RunEnded
 from bot.agent.hooks.chain import Hooks, Permission
 from bot.core.links import links_in
 from bot.core.outcome import Outcome
 from bot.features.skills.library import READ, RUN, Library
 from bot.features.skills.named import named_skills
 from bot.features.skills.settings import ChannelSkills
+from bot.features.skills.skill_file import same_name
+from bot.features.skills.uses import SkillMetric, SkillUses, acquired_in
+from bot.features.skills.written import WrittenSkills
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
+from bot.store.values import Command
 from bot.toolkit import Programs, Tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.skill import Skill
@@ -24,14 +28,20 @@ from bot.toolkit.skill import Skill
 class SkillsPart(RunPart):
     """The part of one run."""
 
-    def __init__(self, library: Library, run: Run) -> None:
+    def __init__(self, library: Library, metric: SkillMetric, run: Run) -> None:
         self._library = library
+        self._metric = metric
         self._run = run
+        self._used = dict[str, None]()
         self.hook = _FilesOfOffered(run)
 
     @override
     async def skills(self) -> Sequence[Skill]:
-        return self._library.skills(runs_scripts=Programs in self._run.deps.toolbox.services)
+        """Return the operator's, then those that admins wrote, unless their names look like one of these."""
+        own = self._library.skills(runs_scripts=Programs in self._run.deps.toolbox.services)
+        names = {same_name(skill.name) for skill in own}
+        written = await WrittenSkills.of(self._run.deps.stores).all(self._run.request.team)
+        return [*own, *(each.skill() for each in written if same_name(each.name) not in names)]
 
     @override
     def acquired(self, catalogue: Catalogue) -> Mapping[str, str]:
@@ -40,6 +50,18 @@ class SkillsPart(RunPart):
         wanted: Sequence[str] = channel.load if isinstance(channel, ChannelSkills) else ()
         by_channel = dict.fromkeys((name for name in wanted if name in names), "channel")
         return by_channel | dict.fromkeys(named_skills(self._run.request, names), "person")
+
+    @override
+    def on_event(self, event: Event) -> None:
+        if skill := acquired_in(event):
+            self._used[skill.name] = None
+            self._metric.count(skill)
+
+    @override
+    def saving(self, outcome: Outcome) -> Sequence[Command]:
+        return SkillUses(self._run.deps.stores.redis).counting(
+            self._run.request.team, list(self._used)
+        )
 
     @override
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:

@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import BotError
 from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
+from bot.runs.trials import TrialCase
 from bot.runs.watching import name_of
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
 from bot.slack.ui.blocks import Block
@@ -55,10 +56,12 @@ class SlackPart:
 
     A part that cannot be made or registered is left out. What another method raises is logged, and
     what it would have done is missing; nothing else fails with it.
-    `channel_choices` are choices in the form of a channel's settings.
+    `channel_choices` are choices in the form of a channel's settings. `text_form_label` is what a button
+    says that opens the `text_form`.
     """
 
     channel_choices: Sequence[ChannelChoice] = ()
+    text_form_label: Text | None = None
 
     def register(self, app: SlackApp) -> None:
         """Listen to the buttons, forms and events of the feature."""
@@ -70,6 +73,11 @@ class SlackPart:
     async def admin_home(self, user: str) -> Sequence[Block]:
         """Return the section of the feature in the part of the Home tab that only admins see."""
         return ()
+
+    def text_form(self, text: str, case: TrialCase) -> Block | None:
+        """Return the form in which an admin makes something else of `text`, which they wrote as instructions
+        for a channel and try on `case`."""
+        return None
 
     async def question_form(self, user: str) -> Block | None:
         """Return the form that `/ask` opens without a question."""

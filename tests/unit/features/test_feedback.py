@@ -24,6 +24,10 @@ from bot.features.feedback.ratings import MAX_COMMENTS, Feedback, RatedQuestion
 from bot.features.feedback.report import cases_file
 from bot.features.feedback.slack_part import FEEDBACK
 from bot.features.feedback.store import MOST, RatedQuestions, Ratings
+from bot.features.skills.home import CHOOSE as SKILLS
+from bot.features.skills.skill_form import DELETE, EARLIER, MORE
+from bot.features.skills.skill_form import TRY as TRY_SKILL
+from bot.features.skills.written import WrittenSkills
 from bot.runs.policy.budgets import Budgets
 from bot.runs.trials import TrialCase
 from bot.store import Stores, open_stores
@@ -372,3 +376,90 @@ async def test_what_was_left_of_proposals_says_what_to_do_now(redis_url: str) ->
         bot.ws.state.homes[ADA]["blocks"].append(stored)
         await bot.ws.click_in_view(ADA, tab["id"], "open_lesson", value="C1:1.2:req_1")
         await shown(bot, "no longer make proposals from ratings")
+
+
+SKILL = "sales-figures"
+
+
+def skilled(request: ModelRequest) -> Reply:
+    """A model that answers right once it is told how in a skill."""
+    is_right = f"[Acquired: {SKILL}" in request.text and RULE in request.text
+    return finish(answer("We sold 231004." if is_right else "We sold 220,919."))
+
+
+def written(filled_with: int = 0, **fields: str) -> dict[str, Any]:
+    """What an admin writes into the form of a skill that was filled in with this version."""
+    values = {"description": "Sales.", "text0": RULE} | fields
+    inputs = {f"{name}-{filled_with}": value for name, value in values.items()}
+    case = {"question": f"${SKILL} {QUESTION}", "must_say": "231,004", "name": SKILL}
+    return {name: {name: value} for name, value in (case | inputs).items()}
+
+
+async def skill_form(bot: Deployment, choice: str) -> dict[str, Any]:
+    """The form of a skill, opened by an admin from their Home tab."""
+    tab = await home(bot, ADA, SKILLS)
+    await bot.ws.click_in_view(ADA, tab["id"], SKILLS, value=choice)
+    [view] = await bot.ws.until(lambda: bot.ws.views(ADA))
+    return view
+
+
+async def test_an_admin_writes_a_skill(redis_url: str, tmp_path: Path) -> None:
+    """O2 S4: they try it before they save it; then people name it, its use is counted, and the audit log
+    has each version with its digest. An earlier version comes back, and a deleted skill is gone. Other people
+    change nothing, and a tool keeps its name."""
+    async with deployed(skilled, redis_url) as bot, open_stores(redis_url) as stores:
+
+        async def said(question: str) -> str:
+            thread = await bot.ask(BEN, SALES, question)
+            [message] = await bot.answered(SALES, thread)
+            return str(message["blocks"])
+
+        view = await skill_form(bot, "+")
+        for name, why in (("Sales Figures", "small letters"), ("calculate", "with this name")):
+            reply = await bot.ws.submit(ADA, view["id"], written() | {"name": {"name": name}})
+            assert why in str(reply)
+        await bot.ws.click_in_view(ADA, view["id"], MORE, values=written())
+        view = await shown(bot, "part 2")
+        values = written(text1="And say which year it is.")
+        await bot.ws.click_in_view(ADA, view["id"], TRY_SKILL, values=values)
+        text = json.dumps((await shown(bot, "With what is written here: "))["blocks"])
+        assert "fails; does not say 231,004" in text
+        assert "We sold 231004." in text
+        assert await WrittenSkills.of(stores).all(bot.ws.team_id) == []
+        assert await bot.ws.submit(ADA, view["id"], values) == {}
+        assert "231004" in await said(f"${SKILL} how much?")
+        assert "220,919" in await said("how much?")
+
+        view = await skill_form(bot, SKILL)
+        assert await bot.ws.submit(ADA, view["id"], written(1, text0="Guess.")) == {}
+        assert "220,919" in await said(f"${SKILL} how much now?")
+        view = await skill_form(bot, SKILL)
+        await bot.ws.click_in_view(ADA, view["id"], EARLIER, value="1")
+        view = await shown(bot, "This is version 1")
+        assert f"{RULE}\\n\\nAnd say which year it is." in json.dumps(view["blocks"])
+        assert await bot.ws.submit(ADA, view["id"], written(1)) == {}
+        versions = await WrittenSkills.of(stores).versions(bot.ws.team_id, SKILL)
+        assert [(skill.number, skill.text) for skill in versions][:2] == [(3, RULE), (2, "Guess.")]
+        used = await command(tmp_path, "usage", REDIS_URL=redis_url)
+        [line] = [line for line in used.out.splitlines() if line.startswith(SKILL)]
+        assert line.split()[-2:] == ["2", "0"]
+
+        view = await skill_form(bot, SKILL)
+        admin = bot.ws.people[ADA]
+        bot.ws.people[ADA] = replace(admin, is_admin=False)
+        reply = await bot.ws.submit(ADA, view["id"], written(3, text0="Anything."))
+        assert "Only admins can do that" in str(reply)
+        bot.ws.people[ADA] = admin
+        view = await skill_form(bot, SKILL)
+        await bot.ws.click_in_view(ADA, view["id"], DELETE, value=SKILL)
+        await shown(bot, "This skill was deleted.")
+        assert "220,919" in await said(f"${SKILL} how much in the end?")
+    log = await command(tmp_path, "audit", REDIS_URL=redis_url)
+    changes = [line for line in log.out.splitlines() if f"skill {SKILL}" in line]
+    changed = [line.partition(f"skill {SKILL}: ")[2] for line in changes if "administered" in line]
+    assert [what.rpartition(" ")[0] for what in changed] == [
+        "version 1",
+        "version 2",
+        "version 3",
+        "deleted",
+    ]
