@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from bot.app.features import all_features, operator_parts
 from bot.app.process import bot
 from bot.cli import local_models
 from bot.cli.start import DEV_DATA, DEV_PREFIX, DEV_STARTED_IN
@@ -50,7 +51,7 @@ _CHUNK_DELAY = 0.025  # seconds between the events of a reply
 @dataclass(frozen=True, slots=True)
 class Running:
     """A running `bot dev`: the address of its page, its data folder unless REDIS_URL is set, and a line
-    for each local model server that could be used instead of the demo."""
+    for each local model server that could be used instead of the demo, and for what features lack."""
 
     url: str
     data_dir: Path | None
@@ -91,7 +92,8 @@ async def dev(
         )
         await stack.enter_async_context(bot(connected, run_case=run_trial_case))
         data_dir = None if connected.redis_url else connected.bot_data_dir
-        yield Running(workspace.url, data_dir, offers)
+        hints = [part.hint for part in operator_parts(all_features(settings)) if part.hint]
+        yield Running(workspace.url, data_dir, [*offers, *hints])
 
 
 def _with_brain(

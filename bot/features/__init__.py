@@ -84,10 +84,12 @@ class OperatorPart:
 
     - `metrics`: made with `registry=None`.
     - `sealed`: a word for what the feature stores encrypted, "" for nothing.
+    - `hint`: a line for people who try the bot with `bot dev`, on what they could add; "" for none.
     """
 
     metrics: tuple[Collector, ...] = ()
     sealed: str = ""
+    hint: str = ""
 
     def check(self) -> None:
         """Raise ConfigurationError where a setting is missing, before a process opens anything."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from typing import Any
 
@@ -59,14 +60,22 @@ async def test_other_programs_on_these_ports_are_passed_over_at_once() -> None:
 
 
 async def test_dev_offers_it_and_the_demo_answers(tmp_path, monkeypatch) -> None:
-    """U11: nothing but the list is asked for; with a model set nothing is looked for."""
+    """U11: nothing but the list is asked for; with a model set nothing is looked for. Where packages for
+    programs are missing, a line says how to add them."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "statsmodels", None)
     async with server(DIALECTS[0]) as api:
         port = URL(api.url).port
         assert port
         async with dev(Settings(), port=0, model_ports={port: "Ollama"}) as running:
-            [line] = running.offers
+            [line, lacking] = running.offers
         assert "bot dev" in line
+        assert lacking == (
+            "Without statsmodels the model writes no programs. To add them: "
+            "pip install 'slack-answer-bot[code]'"
+        )
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
         settings = Settings(openai_base_url=api.url, openai_model="small-model")
         async with dev(settings, port=0, model_ports={port: "Ollama"}) as running:
             assert running.offers == []

@@ -42,6 +42,10 @@ class _ForOperators(OperatorPart):
 
     def __init__(self, settings: ProgramSettings) -> None:
         self._settings = settings
+        if settings.enabled and not _open_kernel() and (absent := _absent()):
+            self.hint = (
+                f"Without {', '.join(absent)} the model writes no programs. To add them: {_INSTALL}"
+            )
 
     @override
     async def checks(self, stores: Stores | None) -> Sequence[Check]:
@@ -61,9 +65,13 @@ def _lacks(settings: ProgramSettings) -> tuple[str, str] | None:
         return "; ".join(
             lacking
         ), "run the bot on Linux 6.2 or later with Landlock (x86_64 or aarch64)"
-    if absent := [name for name in _PACKAGES if find_spec(name) is None]:
+    if absent := _absent():
         return f"there is no {', '.join(absent)}", _INSTALL
     return None
+
+
+def _absent() -> list[str]:
+    return [name for name in _PACKAGES if find_spec(name) is None]
 
 
 @cache
