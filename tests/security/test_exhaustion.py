@@ -14,7 +14,7 @@ from bot.core.errors import ToolError
 from bot.dev.model import finish
 from bot.dev.workspace import ADA
 from bot.library.isolated import Busy
-from bot.library.isolated.pool import Slots
+from bot.library.isolated.pool import Share, Slots
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
@@ -109,10 +109,10 @@ async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch
 
 async def test_one_person_does_not_take_all_places() -> None:
     """Files are read, and tables asked, a few at a time for each; what somebody else asks is next."""
-    slots, holders = Slots(total=3, per_owner=2), list[str]()
+    slots, holders = Slots(total=3), list[str]()
 
     async def take(user: str, until: asyncio.Event) -> None:
-        async with slots.hold(user):
+        async with slots.hold(user, Share(per_owner=2)):
             holders.append(user)
             await until.wait()
 
@@ -131,10 +131,39 @@ async def test_one_person_does_not_take_all_places() -> None:
 
 async def test_who_waits_for_a_place_too_long_is_told_so() -> None:
     """Forty questions at once on a small machine: some are done, the others read what to do."""
-    slots = Slots(total=1, per_owner=1, wait=0.05)
+    slots, said = Slots(total=1), list[str]()
     async with slots.hold():
         with pytest.raises(Busy, match="Try again in a minute"):
-            async with slots.hold():
+            async with slots.hold("U2", Share(wait=0.05), lambda: said.append("waits")):
                 pass
     async with slots.hold():  # and nobody's place is lost
         pass
+    assert said == ["waits"]
+
+
+async def test_a_large_job_is_not_passed_by_small_ones_for_ever() -> None:
+    """One line for all: a program waits for two places, and what comes later waits behind it; but
+    what its own kind keeps waiting holds up nobody."""
+    slots, order = Slots(total=2), list[str]()
+    program = Share("programs", total=1, places=2)
+
+    async def take(name: str, share: Share) -> None:
+        async with slots.hold(name, share):
+            order.append(name)
+
+    async with asyncio.TaskGroup() as group, slots.hold("first"):
+        group.create_task(take("program", program))
+        await asyncio.sleep(0)
+        group.create_task(take("later", Share()))
+        await asyncio.sleep(0)
+        assert order == []
+    assert order == ["program", "later"]
+    order.clear()
+    small = Share("programs", total=1)
+    async with asyncio.TaskGroup() as group, slots.hold("first", small):
+        group.create_task(take("program", small))
+        await asyncio.sleep(0)
+        group.create_task(take("later", Share()))
+        await asyncio.sleep(0.01)
+        assert order == ["later"]
+    assert order == ["later", "program"]

@@ -107,12 +107,13 @@ async def test_one_person_takes_no_place_of_another() -> None:
 async def test_a_long_wait_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """code: who finds no place is told so, and nothing hangs."""
     artifacts, programs = MemoryArtifacts(), IsolatedPrograms(ProgramSettings(at_once=1))
-    monkeypatch.setattr(programs._slots, "_wait", 0.2)
+    monkeypatch.setattr(programs, "_share", replace(programs._share, wait=0.2))
     with asked():
-        slow = asyncio.create_task(programs.run("import time; time.sleep(20)", artifacts))
-        while not programs._slots.are_taken(("T1", "U1")):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-        with pytest.raises(ToolError, match="no place became free"):
-            await programs.run("1 + 1", artifacts)
-    slow.cancel()
-    await asyncio.gather(slow, return_exceptions=True)
+        slow = programs.run("import time; time.sleep(20)", artifacts)
+        other = programs.run("import time; time.sleep(20)", artifacts)
+        tasks = [asyncio.create_task(slow), asyncio.create_task(other)]
+    [refused], [running] = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    with pytest.raises(ToolError, match="no place became free"):
+        await refused
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)

@@ -7,26 +7,23 @@ import asyncio
 import logging
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from bot.core.answers import Chart, Source
-from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.ids import HANDLE
 from bot.features.programs.settings import ProgramSettings
 from bot.library.documents.cells import clean
 from bot.library.documents.reports.images import plain_png
 from bot.library.documents.results import Unwritable
-from bot.library.isolated import Busy, ComputingTimeout, ProcessLost, Refused
-from bot.library.isolated.pool import Slots, slots_for
+from bot.library.isolated import ComputingTimeout, ProcessLost, Refused
+from bot.library.isolated.pool import Share
 from bot.library.isolated.process import IsolatedLimits, IsolatedProcess, Reach
 from bot.library.isolated.proof import ways_open_to
 from bot.services.artifact_tables import ArtifactTables
 from bot.services.children import asker_process
-from bot.text.translation import Text
-from bot.toolkit.progress import progress
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, gaps_of
 from bot.toolkit.provided.tables import TABLE_TYPE
 from bot.toolkit.tool import ToolResult
@@ -46,16 +43,18 @@ _ROWS_SHOWN = 20
 _DATA = 100
 """From this size on numbers in a list are data; smaller ones are shares, degrees and seeds."""
 _KINDS = {TABLE_TYPE: "parquet", "text/csv": "csv", "application/json": "json"}
-_WAITING = Text("waits for a free place")
 
 
 class IsolatedPrograms:
     """See `bot.toolkit.provided.programs.Programs`."""
 
     def __init__(self, settings: ProgramSettings) -> None:
-        self._slots = Slots(
-            total=settings.at_once or slots_for(bytes_each=MEMORY),
+        # Without a setting each counts for its memory, in places of 1 GiB.
+        self._share = Share(
+            "programs",
+            total=settings.at_once,
             per_owner=_PER_ASKER,
+            places=1 if settings.at_once else MEMORY // 2**30,
             wait=_WAIT_SECONDS,
         )
         self._limits = IsolatedLimits(
@@ -66,19 +65,10 @@ class IsolatedPrograms:
         """See `Programs.run`."""
         written = await asyncio.to_thread(Written.of, program)
         inputs = await _named(written.names, artifacts)
-        request = current_request().request
-        owner = (request.team, request.user)
-        async with AsyncExitStack() as stack:
-            if self._slots.are_taken(owner):
-                await progress(_WAITING())
-            try:
-                await stack.enter_async_context(self._slots.hold(owner))
-            except Busy as error:
-                raise ToolError(str(error)) from None
+        async with asker_process(
+            _JOBS, self._limits, Reach(environment=_ENVIRONMENT), once=True, share=self._share
+        ) as process:
             begun = time.monotonic()
-            process = await stack.enter_async_context(
-                asker_process(_JOBS, self._limits, Reach(environment=_ENVIRONMENT), once=True)
-            )
             reply = await self._reply(process, program, inputs, artifacts)
             left = await asyncio.to_thread(_left, process, reply)
         seconds = time.monotonic() - begun

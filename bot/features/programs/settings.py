@@ -9,7 +9,7 @@ class ProgramSettings(BaseModel):
     """What programs of the model may use.
 
     With `enabled = false` there are none. `at_once` run in one process of the bot at the same time,
-    others wait; without it as many as the machine has memory for, at 2 GiB each (2 to 16). `seconds` is
+    others wait; without it as many as the machine has memory for, at 2 GiB each (1 to 8). `seconds` is
     the time of one program.
     """
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Hashable
+from collections.abc import AsyncGenerator, Callable, Hashable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from bot.library.isolated import Busy, ProcessLost
 from bot.library.isolated.process import (
@@ -24,9 +24,6 @@ from bot.library.isolated.process import (
     Reach,
     started,
 )
-
-_WAIT_SECONDS = 20.0
-"""Seconds to wait for a slot."""
 
 _CONTAINER_LIMITS = (
     "/sys/fs/cgroup/memory.max",
@@ -43,48 +40,106 @@ def slots_for(*, bytes_each: int) -> int:
     return max(2, min(16, memory // bytes_each))
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How jobs of one `kind` share the places of this process.
+
+    A job takes `places`. At most `total` run at once (None: as many as there are places for), and
+    `per_owner` for one owner; others wait in order, for `wait` seconds at most.
+    """
+
+    kind: str = ""
+    total: int | None = None
+    per_owner: int = 3
+    places: int = 1
+    wait: float = 20.0
+
+
+USUAL = Share()
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """A job that waits, or has its places; `begin` is done when it gets them."""
+
+    share: Share
+    owner: Hashable
+    places: int
+    begin: asyncio.Future[None]
+
+
+@dataclass
+class _Line:
+    """The jobs of one event loop: those that have their places, and those that wait, in order."""
+
+    free: int
+    running: list[_Waiting] = field(default_factory=list)
+    waiting: list[_Waiting] = field(default_factory=list)
+
+    def advance(self) -> None:
+        """Let jobs begin. One that its own kind or owner keeps waiting is passed by others; one that
+        lacks places is not, or small jobs would never let a large one begin."""
+        for job in [job for job in self.waiting if not job.begin.cancelled()]:
+            if job.places > self.free:
+                return
+            same_kind = [other for other in self.running if other.share.kind == job.share.kind]
+            same_owner = [other for other in same_kind if other.owner == job.owner]
+            most = job.share.total or len(same_kind) + 1
+            if len(same_kind) < most and len(same_owner) < job.share.per_owner:
+                self.waiting.remove(job)
+                self.running.append(job)
+                self.free -= job.places
+                job.begin.set_result(None)
+
+    def leave(self, job: _Waiting) -> None:
+        if job in self.running:
+            self.running.remove(job)
+            self.free += job.places
+        else:
+            self.waiting.remove(job)
+        self.advance()
+
+
 class Slots:
-    """At most `total` jobs at once in this process and `per_owner` for one owner; others wait in order,
-    for `wait` seconds at most."""
+    """The `total` places for jobs in this process, in one line of waiting jobs."""
 
-    def __init__(self, *, total: int, per_owner: int, wait: float = _WAIT_SECONDS) -> None:
-        self._total, self._per_owner, self._wait = total, per_owner, wait
-        # By event loop, because a semaphore belongs to one.
-        self._totals: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
-        self._totals = WeakKeyDictionary()
-        self._by_owner: WeakValueDictionary[tuple[int, Hashable], asyncio.Semaphore]
-        self._by_owner = WeakValueDictionary()
-
-    def are_taken(self, owner: Hashable = None) -> bool:
-        """Return whether a job of `owner` would wait now."""
-        return any(semaphore.locked() for semaphore in self._semaphores(owner))
+    def __init__(self, total: int) -> None:
+        self._total = total
+        # By event loop, because a future belongs to one.
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def hold(self, owner: Hashable = None) -> AsyncGenerator[None]:
-        """Hold a slot for the body, counted for `owner`. Raises Busy when no slot becomes free in
-        time."""
-        async with AsyncExitStack() as stack:
+    async def hold(
+        self,
+        owner: Hashable = None,
+        share: Share = USUAL,
+        on_wait: Callable[[], object] | None = None,
+    ) -> AsyncGenerator[None]:
+        """Hold the places of a job for the body, counted for `owner`; call `on_wait` if it must wait.
+        Raises Busy when they do not become free in time."""
+        loop = asyncio.get_running_loop()
+        line = self._lines.setdefault(loop, _Line(self._total))
+        job = _Waiting(share, owner, min(share.places, self._total), loop.create_future())
+        line.waiting.append(job)
+        try:
+            line.advance()
+            if on_wait and not job.begin.done():
+                on_wait()
             try:
-                async with asyncio.timeout(self._wait):
-                    for semaphore in self._semaphores(owner):
-                        await stack.enter_async_context(semaphore)
+                async with asyncio.timeout(share.wait):
+                    await job.begin
             except TimeoutError:
                 raise Busy(
                     "Too much is being worked on here at once, and no place became free. Try again "
                     "in a minute, with fewer calls at the same time."
                 ) from None
             yield
-
-    def _semaphores(self, owner: Hashable) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
-        loop = asyncio.get_running_loop()
-        owner_slot = self._by_owner.setdefault(
-            (id(loop), owner), asyncio.Semaphore(self._per_owner)
-        )
-        return owner_slot, self._totals.setdefault(loop, asyncio.Semaphore(self._total))
+        finally:
+            line.leave(job)
 
 
-_SLOTS = Slots(total=slots_for(bytes_each=2**30), per_owner=3)
-"""Limit for isolated processes that work at the same time, of any kind."""
+_SLOTS = Slots(slots_for(bytes_each=2**30))
+"""The places for isolated processes that work at the same time, of any kind."""
 
 _MAX_IDLE = 8
 """Idle processes kept in this process; the one that is idle for longest is ended first."""
@@ -137,17 +192,19 @@ async def isolated(
     *,
     owner: Hashable = None,
     once: bool = False,
+    share: Share = USUAL,
+    on_wait: Callable[[], object] | None = None,
 ) -> AsyncGenerator[IsolatedProcess]:
     """Provide a process that runs the functions of the module `jobs`.
 
     It is one that this run left idle for the same `owner`, the person whom the work is for, or a new
-    one. On exit it is kept for reuse within the run, or killed: always with `once`. Raises Busy when
-    too many processes are at work, for everybody or for this owner, or the machine is too busy to
-    start one.
+    one. On exit it is kept for reuse within the run, or killed: always with `once`. `share` says how many work
+    at once; `on_wait` is called if this one must wait. Raises Busy when too many are at work, or the
+    machine is too busy to start one.
     """
     run = None if once else _run.get()
     key = (jobs, limits, reach, owner)
-    async with _SLOTS.hold(owner):
+    async with _SLOTS.hold(owner, share, on_wait):
         warm = run and await _take_idle(run, key)
         if not warm:
             on_end = AsyncExitStack()
