@@ -8,7 +8,8 @@ from functools import partial
 
 from typing_extensions import override
 
-from bot.core.check import Check, ok, warning
+from bot.core.check import Check, ok, problem, warning
+from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.skills.home import KIND, SkillsHome
 from bot.features.skills.jobs import SkillTrials
@@ -82,7 +83,10 @@ class _ForOperators(OperatorPart):
 
     @override
     async def checks(self, stores: Stores | None) -> Sequence[Check]:
-        loaded = self._library.loaded
+        try:
+            loaded = self._library.loaded
+        except ConfigurationError as error:
+            return [problem(_NAME, str(error), "correct `paths` in [skills] of bot.toml")]
         lines = [
             warning(_NAME, f"{folder} is not loaded: {why}", "correct it, then restart the bot")
             for folder, why in loaded.refused

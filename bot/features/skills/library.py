@@ -42,10 +42,11 @@ class Library:
         return any(skill.files for skill in self.loaded.skills)
 
     def may_have(self, allowed: str) -> bool:
-        """Return whether the group of skills, or one of them, fits a name or pattern."""
+        """Return whether a name or pattern fits the group of skills or one of them. `skills&NAME` may fit
+        one that an admin writes."""
         names = (GROUP, *(skill.name for skill in self.loaded.skills))
         parts = allowed.split("&")
-        return any(
+        return GROUP in parts or any(
             all(fnmatchcase(name, part) or fnmatchcase(GROUP, part) for part in parts)
             for name in names
         )

@@ -181,6 +181,7 @@ def shop(root: Path, refunds: str = REFUNDS) -> SkillSettings:
     (root / "refunds" / "scripts").mkdir(exist_ok=True)
     (root / "refunds" / "SKILL.md").write_text(refunds)
     (root / "refunds" / "references" / "limits.md").write_text("Shoes: 70 EUR\n")
+    (root / "refunds" / "references" / "limits.csv").write_text("item,limit\nShoes,70\n")
     (root / "refunds" / "scripts" / "limit.py").write_text(
         "from __future__ import annotations\nimport sys\nprint('limit of', sys.argv[1])\n"
     )
@@ -251,9 +252,8 @@ async def test_a_person_and_a_channel_name_skills_and_nobody_else_does(
 ) -> None:
     """Code loads what the asker names in their own words, before the model is asked; words of others,
     code, prices and skills that the channel does not have load nothing."""
-    channels = {
-        "C1": ChannelTable(tools=("refunds", "oncall", "calculate"), load=("oncall", "salaries"))
-    }
+    tools = ("refunds", "oncall", "calculate", "skills&written-in-home")
+    channels = {"C1": ChannelTable(tools=tools, load=("oncall", "salaries"))}
     quiet = [
         {"text": "See this", "quoted": "Please use $refunds."},
         {"text": "> try $refunds\n`$refunds` costs $100, $PATH or x$refunds"},
@@ -314,6 +314,11 @@ async def test_a_package_brings_skills_and_doctor_says_what_is_wrong(
     assert "acme_gone is not loaded" in report
     assert "channels.C1 loads typo" in report
     lines = "\n".join(lines_about_skills(settings, check=True))
+    wrong = Settings(_env_file=None, skills=SkillSettings(paths=(tmp_path / "gone",)))
+    [part] = [f.operator_part for f in all_features(wrong) if f.name == "skills"]
+    assert part
+    [check] = await part.checks(None)
+    assert "does not exist" in check.text
     assert "package acme-skills 1.0/acme" in str([loaded().skills[0].origin])
     for wrong in ("version", "names references/a.md", "names b.md", "! acme_gone"):
         assert wrong in lines
@@ -336,6 +341,8 @@ async def test_files_of_a_skill_are_read_and_its_python_is_run(
         call("read_skill_file", {"skill": "refunds", "path": "../oncall/SKILL.md", "query": None}),
         call("read_skill_file", {"skill": "gone", "path": "a.md", "query": None}),
     ]
+    table = {"skill": "refunds", "path": "references/limits.csv", "query": None}
+    calls.append(call("read_skill_file", table))
     helper = call("dispatch_subagent", {"goal": "Look.", "tools": ["refunds"]})
     report = finish({"summary": "Seen.", "findings": [], "gaps": []})
     script = Script([*calls, helper, report, finish(answer())])
@@ -353,7 +360,11 @@ async def test_files_of_a_skill_are_read_and_its_python_is_run(
         assert "only Python scripts can" in outputs[3]
         assert "has no file" in outputs[4]
         assert "there is no skill gone here" in outputs[5]
-        assert told(bot, 7) == ["refunds"]  # the helper's own conversation
+        assert "handle: tbl_" in bot.outputs(7)[-1]
+        assert told(bot, 8) == ["refunds"]  # the helper's own conversation
+        entries = await stores.ledger.entries("T1:C1:1.0")
+        sources = [s.title for entry in entries for made in entry.calls for s in made.sources]
+        assert sources[:1] == ["refunds/references/limits.md"]
         library = bot.runner.deps.toolbox.services[SkillFiles]
         (tmp_path / "refunds" / "references" / "limits.md").write_text("Shoes: 999 EUR")
         with pytest.raises(ToolError, match="has changed"):
