@@ -245,46 +245,52 @@ def _frame(table: Any) -> Any:
     if type(table).__name__ == "ndarray":
         table = pd.DataFrame(table)
     if isinstance(table, pd.Series):
-        table = table.to_frame(table.name if table.name is not None else "value")
+        table = table.to_frame("value" if table.name is None else table.name)
     if not isinstance(table, pd.DataFrame):
         raise TypeError(f"it is {type(table).__name__}; put DataFrames into tables")
     if not len(table.columns):
         raise ValueError("it has no columns")
-    if any(table.index.names) or not isinstance(table.index, pd.RangeIndex):
-        taken = {str(column) for column in table.columns}
-        named = [
-            name
-            if name is not None and str(name) not in taken
-            else f"index_{at}"
-            if at
-            else "index"
-            for at, name in enumerate(table.index.names)
-        ]
-        table = table.copy(deep=False)
-        table.index = table.index.set_names(named)
-        table = table.reset_index()
-    else:
-        table = table.copy(deep=False)
-    headings = [
-        " ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in table.columns
+    columns = _with_index(table).items()
+    headings, cells = zip(
+        *((_heading(name), _plain_column(cells)) for name, cells in columns), strict=True
+    )
+    return pd.concat(cells, axis=1, keys=column_names(headings, len(headings)))
+
+
+def _with_index(table: Any) -> Any:
+    """Return a DataFrame with its index as columns, if that says anything."""
+    index = table.index
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return table
+    taken = {*map(str, table.columns)}
+    names = [
+        (f"index_{at}" if at else "index") if name is None or str(name) in taken else str(name)
+        for at, name in enumerate(index.names)
     ]
-    table.columns = pd.Index(column_names(headings, len(headings)))
-    for name in table.columns:
-        column = table[name]
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            column = column.astype(column.cat.categories.dtype)
-        if not (
-            pd.api.types.is_numeric_dtype(column)
-            or pd.api.types.is_datetime64_any_dtype(column)
-            or pd.api.types.is_string_dtype(column)
-        ):
-            kinds = {type(cell) for cell in column.dropna()}
-            if len(kinds) > 1 or not kinds <= {bool, int, float, Decimal, date, datetime}:
-                column = column.map(str, na_action="ignore")
-        if pd.api.types.is_complex_dtype(column):
-            column = column.map(str)
-        table[name] = column
-    return table
+    return table.reset_index(names=names, allow_duplicates=True)
+
+
+def _heading(name: Any) -> str:
+    return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _plain_column(column: Any) -> Any:
+    """Return a column with a type that tables have; others, and mixed ones, become text."""
+    from pandas.api import types
+
+    if column.dtype.name == "category":
+        column = column.astype(column.cat.categories.dtype)
+    if types.is_complex_dtype(column):
+        return column.map(str)
+    if (
+        types.is_numeric_dtype(column)
+        or types.is_datetime64_any_dtype(column)
+        or types.is_string_dtype(column)
+    ):
+        return column
+    kinds = {type(cell) for cell in column.dropna()}
+    is_plain = len(kinds) <= 1 and kinds <= {bool, int, float, Decimal, date, datetime}
+    return column if is_plain else column.map(str, na_action="ignore")
 
 
 def _write(frame: Any, file: str) -> None:
