@@ -92,7 +92,13 @@ async def test_everything_listened_to_is_in_the_manifest(app):
     pressed = [id_ for kind, id_ in app._claimed if kind == "button" and isinstance(id_, str)]
     ours += [
         {"type": "block_actions", "actions": [{"action_id": action, "type": "button"}]}
-        for action in (*pressed, "follow_up_0", "raise_budget_half", "evidence_page_next")
+        for action in (
+            *pressed,
+            "follow_up_0",
+            "raise_budget_half",
+            "evidence_page_next",
+            "instructions_instead:1",
+        )
     ]
     ours += [
         {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
