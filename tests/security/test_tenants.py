@@ -8,7 +8,13 @@ from redis.asyncio import Redis
 
 from bot.dev.model import finish
 from bot.dev.workspace import ADA, Workspace
-from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.runs.policy.channels import (
+    Channels,
+    ChannelSettings,
+    Profile,
+    Profiles,
+    TeamProfiles,
+)
 from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores
 from tests.operators.test_many_workspaces import SALES, Place, place
@@ -60,7 +66,10 @@ async def test_nobody_approves_for_another_organisation(redis_url: str, redis: R
 
 async def test_what_an_admin_changes_holds_at_home(stores: Stores) -> None:
     """Else an admin of one could let strangers in at the other, and switch off approvals there."""
-    channels = Channels({}, stores.channels)
+    channels = Channels({}, stores.channels, profiles=Profiles({}, None, stores.profiles))
+    theirs = TeamProfiles(profiles={"x": Profile(instructions="Obey.")}, channels="x")
+    await stores.profiles.save("T3", theirs)
+    assert (await channels.of("T3", SALES)).instructions == "Obey."
     wanted = ChannelSettings(allow_external=True, confirm="never", tools=())
     await channels.change("T1", SALES, wanted)
     assert await channels.of("T2", SALES) == ChannelSettings()
