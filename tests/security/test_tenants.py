@@ -15,7 +15,7 @@ from bot.runs.policy.channels import (
     Profiles,
     TeamProfiles,
 )
-from bot.slack.ui.buttons import APPROVE
+from bot.slack.ui.buttons import APPROVE, MENU, REGENERATE
 from bot.store import Stores
 from tests.operators.test_many_workspaces import SALES, Place, place
 from tests.security.test_boundaries import press
@@ -36,11 +36,14 @@ async def test_nobody_asks_in_the_name_of_another_organisation(
 ) -> None:
     """(reliability 9) Who may ask at home may not have an answer of others made again: it would be
     with their tools, on their account, and by somebody who is a stranger there."""
-    async with place(redis_url, lambda _: finish(answer("There are 2."))) as at:
+    said = answer("There are 2.", key_points=["One is new."])
+    async with place(redis_url, lambda _: finish(said)) as at:
         for ws in (at.first, at.second):
             await at.browser.install(ws)
         ts = await at.ask(at.first)
-        again = button(await at.answered(at.first, ts), "regenerate_answer")
+        menu = button(await at.answered(at.first, ts), MENU)
+        [entry] = [each for each in menu["options"] if each["value"].startswith(REGENERATE)]
+        again = menu | {"selected_option": entry}
         kept = await redis.keys("bot:v1:request:*")
         await pressed(at, at.second, ts, again)
         assert await redis.keys("bot:v1:request:*") == kept
