@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.core.errors import BotError
 from bot.text.invisible_text import exact, readable
 from bot.text.redaction import redacted
-from bot.text.translation import Text
+from bot.text.translation import Text, language_of, reader_locale
 
 MENTIONED = "people mentioned"
 """Added to the fixed arguments of a standing approval: the mentioned people must be the same too."""
@@ -66,6 +66,8 @@ class Approval(BaseModel):
     - `tool`, `arguments`: the tool and canonical JSON of the exact call; for other kinds the
       `Ask`'s subject and details. `sha256` covers both and the ids in `mentioned`, so that a
       decision applies to this call only.
+    - `titles`: the title in languages other than that of `title`, by their codes, for cards that
+      others read. `labels`: the names that a tool gives its arguments for people.
     - `mentions`, `mentioned`: the people that the text mentions, as displayed and as ids. With
       `other_names` the text also has names that look like mentions but notify nobody.
     - `requester` asked for the call; only `approvers` may decide.
@@ -91,6 +93,8 @@ class Approval(BaseModel):
     thread_key: str
     tool: str
     title: str
+    titles: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = Field(default_factory=dict)
     arguments: str
     sha256: str
     requester: str
@@ -114,6 +118,11 @@ class Approval(BaseModel):
     @property
     def run_id(self) -> str:
         return self.id.partition(":")[0]
+
+    @property
+    def shown_title(self) -> str:
+        """The title in the reader's language, as far as the call was asked for in it."""
+        return self.titles.get(language_of(reader_locale()), self.title)
 
     @property
     def subject(self) -> str:

@@ -34,7 +34,7 @@ _reader: ContextVar[str] = ContextVar("reader_locale", default=_DEFAULT)
 
 async def load_catalogue(locale: str) -> None:
     """Read the catalogue for a reader outside the event loop: a tenth of a second, once a language."""
-    language = _language(locale)
+    language = language_of(locale)
     if language in languages() and language not in _loaded:
         _loaded[language] = await asyncio.to_thread(_read, language)
 
@@ -64,7 +64,7 @@ def reader_locale() -> str:
 
 def spoken_locale(locale: str) -> str:
     """Return `locale` if the bot speaks its language, otherwise en-US."""
-    return locale if _language(locale) in (_ENGLISH, *languages()) else _DEFAULT
+    return locale if language_of(locale) in (_ENGLISH, *languages()) else _DEFAULT
 
 
 def browser_locale(accept_language: str) -> str:
@@ -140,12 +140,13 @@ def _filled(text: str, values: dict[str, object]) -> str:
     return text.format(**values) if values else text
 
 
-def _language(locale: str) -> str:
+def language_of(locale: str) -> str:
+    """Return the code of a locale's language, such as "de"."""
     return locale.partition("-")[0].lower()
 
 
 def _catalogue(locale: str) -> gettext.NullTranslations:
-    language = _language(locale)
+    language = language_of(locale)
     if language not in languages():
         return _UNTRANSLATED
     if language not in _loaded:

@@ -31,7 +31,7 @@ from bot.core.errors import CorruptValue
 from bot.core.request import Entry, Request
 from bot.runs.policy.channels import ChannelSettings
 from bot.text.mentions import has_other_names
-from bot.text.translation import Text
+from bot.text.translation import Text, languages, load_catalogue, reader
 from bot.toolkit import Changes, Memories, Tool
 
 if TYPE_CHECKING:
@@ -99,7 +99,9 @@ class ApprovalHook(Hooks):
         if not confirms and not (tool.mutates and self._request.restored):
             self._egress.count(tool, arguments)
             return Approved()
-        return await self._ask(self._approval(tool, arguments, leaks=leaks))
+        approval = self._approval(tool, arguments, leaks=leaks)
+        titles = await _titles(tool, arguments, approval.title)
+        return await self._ask(approval.model_copy(update={"titles": titles}))
 
     async def _is_free(self, tool: Tool, arguments: BaseModel) -> bool:
         """Return whether the call concerns the asker alone, who writes to the bot now.
@@ -192,6 +194,7 @@ class ApprovalHook(Hooks):
             thread_key=self._request.thread_key,
             tool=tool.name,
             title=tool.title(arguments),
+            labels={} if tool.is_of_server else _labels(tool),
             arguments=canonical_arguments,
             mutates=tool.mutates,
             destructive=tool.changes is not None and tool.changes.destructive,
@@ -207,6 +210,22 @@ class ApprovalHook(Hooks):
             private=self._request.private,
             restored=self._request.restored,
         )
+
+
+async def _titles(tool: Tool, arguments: BaseModel, title: str) -> dict[str, str]:
+    """Return the title of a call in all languages in which it is another one, by their codes."""
+    titles = dict[str, str]()
+    for language in ("en", *sorted(languages())):
+        await load_catalogue(language)
+        with reader(language):
+            titles[language] = tool.title(arguments)
+    return {language: said for language, said in titles.items() if said != title}
+
+
+def _labels(tool: Tool) -> dict[str, str]:
+    """Return the titles of the tool's arguments, by their names."""
+    fields = tool.arguments.model_fields.items()
+    return {name: field.title for name, field in fields if field.title}
 
 
 def _says(rule: Callable[[Any], bool] | None, arguments: BaseModel, *, if_broken: bool) -> bool:

@@ -17,6 +17,7 @@ from bot.slack.ui.arguments import (
     label_of,
     not_in_title,
     rich_argument,
+    server_of,
     values_of,
 )
 from bot.slack.ui.blocks import Block, actions, button, modal, section, shortened, with_label
@@ -88,12 +89,14 @@ _MODAL_TEXT = 2_900
 def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
     """Return the card: the call, and either its buttons or the decision."""
     approval, decision, made = record.approval, record.decision, record.made
-    values = not_in_title(values_of(approval, canvas_link), redacted(approval.title))
+    values = not_in_title(values_of(approval, canvas_link), redacted(approval.shown_title))
     blocks = [section(_headline(approval, decision))]
     if decision is None or not decision.of_words_taken_back:
         blocks += [_argument(value) for value in values[:_MOST_FIELDS]]
         if approval.destructive and decision is None:
             blocks.append(section(approval_words.DESTRUCTIVE()))
+        if server := server_of(approval):
+            blocks.append(context(approval_words.SERVERS_WORDS(server=plain(server))).block)
         if mentions := _mentions(approval):
             blocks.append(context(mentions).block)
     if decision is None:
@@ -156,12 +159,12 @@ def _headline(approval: Approval, decision: Decision | None) -> str:
 
 def _title_with_links(approval: Approval) -> str:
     """Return the title with channels as links, which show a name only to people who may know it."""
-    return CHANNEL.sub(r"<#\1>", plain(redacted(approval.title)))
+    return CHANNEL.sub(r"<#\1>", plain(redacted(approval.shown_title)))
 
 
 def _title_without_links(approval: Approval) -> str:
     """Return the title for places in which Slack renders no links."""
-    return CHANNEL.sub(approval_words.A_CHANNEL(), redacted(approval.title))
+    return CHANNEL.sub(approval_words.A_CHANNEL(), redacted(approval.shown_title))
 
 
 def _is_direct(approval: Approval) -> bool:
@@ -203,12 +206,11 @@ def _terms(approval: Approval) -> str:
     if not approval.standing:
         return terms
     same = (
-        approval_words.STANDING_SAME(fields=_listed(approval.fixed))
+        approval_words.STANDING_SAME(fields=_listed(approval))
         if approval.fixed
         else approval_words.STANDING_ANY()
     )
     covers = approval_words.STANDING(
-        tool=plain(approval.tool.replace("_", " ")),
         same=same,
         person=people([approval.requester]),
         hours=approval_words.HOURS(
@@ -218,13 +220,13 @@ def _terms(approval: Approval) -> str:
     return f"{terms} {covers}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(approval: Approval) -> str:
     return list_in_words(
         [
             approval_words.PEOPLE_MENTIONED()
             if name == MENTIONED
-            else plain(label_of(name)).lower()
-            for name in names
+            else plain(label_of(approval, name))
+            for name in approval.fixed
         ]
     )
 

@@ -32,9 +32,33 @@ SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = (
 DETAILS = Text("Details")
 ARGUMENTS = {
     "at": Text("When"),
+    "canvas": Text("Canvas"),
+    "change": Text("Kind of change"),
+    "channel": Text("Channel"),
+    "comment": Text("Comment"),
+    "compact": Text("Shortened"),
+    "content": Text("Content"),
     "cron": Text("When"),
+    "emoji": Text("Emoji"),
+    "handle": Text("What is shared"),
+    "id": Text("ID"),
+    "kind": Text("Kind"),
+    "limit": Text("At most"),
+    "name": Text("Name"),
+    "query": Text("Search for"),
+    "recent": Text("Not older than"),
+    "remind": Text("Reminder only"),
     "section": Text("Part"),
+    "sheets": Text("Sheets"),
+    "site": Text("Website"),
+    "text": Text("Text"),
+    "thread": Text("Thread"),
+    "title": Text("Title"),
+    "url": Text("Address"),
+    "where": Text("Where"),
 }
+"""The labels of the arguments of our own tools that people may be asked to approve."""
+SERVERS_WORDS = Text("Names and labels here are those of the server {server}, in its own words.")
 A_CHANNEL = Text("a channel")
 HOURS = Plural("{count} hour", "{count} hours")
 MENTIONS = Text(":bell: Mentions {people}.")
@@ -53,11 +77,11 @@ ASKED_FOR = Text("{person} asked for it. ")
 YOU_MAY = Text("You can decide until {until}. Nothing happens unless you approve.")
 ONLY_MAY = Text("Only {people} can decide, until {until}. Nothing happens without approval.")
 STANDING = Text(
-    "“Approve for this thread” also approves more of the same ({tool}, {same}) that {person} "
-    "asks for here within {hours}."
+    "“Approve for this thread” also approves more like this ({same}) that {person} asks for here "
+    "within {hours}."
 )
-STANDING_SAME = Text("same {fields}")
-PEOPLE_MENTIONED = Text("people mentioned")
+STANDING_SAME = Text("same: {fields}")
+PEOPLE_MENTIONED = Text("People mentioned")
 STANDING_ANY = Text("whatever the details")
 VERDICTS = {
     "denied": Text(":no_entry: Denied by {by}"),

@@ -48,7 +48,7 @@ CanvasLink = Callable[[str], str]
 
 def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
     """Return all arguments of a call exactly as they would be used."""
-    is_of_server = "__" in approval.tool  # the meaning of a server's arguments is unknown
+    is_of_server = bool(server_of(approval))  # the meaning of a server's arguments is unknown
     arguments = json.loads(approval.arguments)
     if len(arguments) > _MAX_VALUES or not all(map(_NAME.fullmatch, arguments)):
         # Too many to list, or names that the model may have invented.
@@ -56,7 +56,7 @@ def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
     values = [
         Value("", _exact_label(name), _exact_text(value))
         if is_of_server
-        else Value(name, label_of(name), _as_text(value))
+        else Value(name, label_of(approval, name), _as_text(value))
         for name, value in arguments.items()
         if is_of_server or value is not None
     ]
@@ -67,6 +67,12 @@ def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
         else each
         for each in values
     ]
+
+
+def server_of(approval: Approval) -> str:
+    """Return the MCP server whose tool would be called; "" for a tool of ours."""
+    server, mark, _ = approval.tool.partition("__")
+    return server if mark else ""
 
 
 def not_in_title(values: Sequence[Value], title: str) -> list[Value]:
@@ -97,17 +103,25 @@ def _is_in_title(value: Value, title: str, *, ends: bool) -> bool:
             return False
 
 
-def label_of(name: str) -> str:
-    """Turn an argument's name into a label: `post_at` becomes "Post at"."""
+def label_of(approval: Approval, name: str) -> str:
+    """Return the label of an argument of a tool: the tool's own title for it, else in the reader's
+    language if the name is one of our tools'."""
+    if name in approval.labels:
+        return clean(approval.labels[name])
     if name in approval_words.ARGUMENTS:
         return approval_words.ARGUMENTS[name]()
+    return _spelt(name)
+
+
+def _spelt(name: str) -> str:
+    """Turn a name of code into words: `post_at` becomes "Post at"."""
     label = name.replace("_", " ").strip()
     return label[:1].upper() + label[1:]
 
 
 def _exact_label(name: str) -> str:
     """Return the label of a server's argument; different names never get the same label."""
-    return label_of(name) if _PLAIN_NAME.fullmatch(name) else name
+    return _spelt(name) if _PLAIN_NAME.fullmatch(name) else name
 
 
 def _exact_text(value: object) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
+from bot.app.tool_loading import catalogue
 from bot.core.approvals import (
     MENTIONED,
     QUESTION_DELETED,
@@ -262,10 +264,34 @@ async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> No
     assert ["Not done" in each for each in said] == [False, False, True]  # the last is the end
 
 
-def test_a_card_lists_what_stays_the_same_in_the_language_of_its_reader() -> None:
-    """U9: the name under which it is stored is not what people read."""
-    approval = APPROVAL.model_copy(update={"standing": "x", "fixed": (MENTIONED,)})
+def test_a_card_is_in_the_words_of_its_reader() -> None:
+    """U9, M11: no names of code: what stays the same, the arguments of our own tools, and those of a
+    package under its titles. A server's words are its own, which the card says."""
+    drawn = partial(approval_part, canvas_link=lambda _: "")
+    arguments = json.dumps({"where": "a", "url": "b", "customer_no": "c"})
+    labels = {"customer_no": "Kunde"}
+    ours = APPROVAL.model_copy(update={"standing": "x", "fixed": (MENTIONED,), "tool": "remind_us"})
+    ours = ours.model_copy(update={"arguments": arguments, "labels": labels})
     with reader("ja-JP"):
-        part = approval_part(ApprovalRecord(approval), lambda _: "")
-        assert approval_words.PEOPLE_MENTIONED() in str(part.blocks)
-    assert MENTIONED not in str(part.blocks)
+        shown = str(drawn(ApprovalRecord(ours)).blocks)
+        for text in (
+            approval_words.PEOPLE_MENTIONED,
+            *map(approval_words.ARGUMENTS.get, ("where", "url")),
+        ):
+            assert text is not None
+            assert text() != text.english
+            assert text() in shown
+    assert "Kunde" in shown
+    assert "customer" not in shown.lower()
+    assert "remind" not in shown
+    of_server = ours.model_copy(update={"tool": "crm__note", "labels": {}})
+    shown = str(drawn(ApprovalRecord(of_server)).blocks)
+    assert approval_words.SERVERS_WORDS(server="crm") in shown
+    assert "'Where " in shown  # not "When" and the like, whatever a server's names mean
+
+
+def test_every_argument_of_ours_that_a_card_may_show_has_a_label() -> None:
+    """M11: of the tools that change something, or send what a person may have to allow."""
+    outward = [tool for tool in catalogue().tools if tool.is_outward]
+    names = {name for tool in outward for name in tool.arguments.model_fields}
+    assert names - approval_words.ARGUMENTS.keys() == set()

@@ -22,7 +22,7 @@ from bot.slack.ui import approval_words, words
 from bot.slack.ui.approval import Shown
 from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
 from bot.store import open_stores
-from bot.text.translation import reader
+from bot.text.translation import reader, translated
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
@@ -247,6 +247,11 @@ async def test_who_is_not_in_the_channel_is_asked_directly(redis_url: str) -> No
         [asked] = await bot.ws.until(lambda: bot.ws.messages(direct.id))
         with reader("ja-JP"):
             assert approval_words.ASKED_FOR(person=f"<@{ADA}>") in str(asked["blocks"])
+            headline = translated("Post in {channel}")
+            assert headline.partition("}")[2] in str(
+                asked["blocks"]
+            )  # M11: no second language in the card
+        assert "Post in" not in str(asked["blocks"])
         await bot.ws.click(BEN, direct.id, asked["ts"], APPROVE)
         await bot.answered(PARTNERS, thread)
         with reader("ja-JP"):
@@ -406,7 +411,7 @@ async def test_approved_for_the_thread_it_is_asked_once(redis_url: str) -> None:
     async with deployed(posts("One", "Two"), redis_url) as bot:
         thread = await bot.ask(ADA, SALES, "Post them!")
         asked = await card(bot, thread)
-        assert "post message, same channel" in str(asked["blocks"])
+        assert "(same: Channel and People mentioned)" in str(asked["blocks"])
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE_THREAD)
         await bot.answered(SALES, thread)
         assert len(cards(bot, thread)) == 1
