@@ -9,7 +9,9 @@ import asyncio
 from contextlib import suppress
 
 from bot.agent import acquired, prompts
+from bot.agent.builtin.acquire_tools import with_their_tools
 from bot.agent.compaction import SHARE_OF_CHANGES, UNKNOWN_WINDOW, Compaction
+from bot.agent.events import SkillAcquired, emit
 from bot.agent.interrupt import Interrupted
 from bot.agent.limits import ContextAction, gauge, tripped
 from bot.agent.model_call import CallResult
@@ -37,12 +39,7 @@ async def prepare(phases: Phases, state: LoopState) -> LoopState:
         state = await _restart(phases, state)
     elif phases.context_action(state) is ContextAction.COMPACT:
         state = await _compact(phases, state) or state.replace(compacted=True)
-    state = await _apply_guards(phases, state)
-    if not state.closing:
-        state, notes = await acquired.lacking(phases, state)
-        if notes:
-            state = state.replace(pending=(*state.pending, *notes))
-            state = await phases.record(state, notes)
+    state = await _with_acquired(phases, await _apply_guards(phases, state))
     none: Items = ()
     messages = await phases.ask(state, phases.deps.hooks.on_turn_start(state), none)
     if not messages:
@@ -51,8 +48,24 @@ async def prepare(phases: Phases, state: LoopState) -> LoopState:
     has_new_request = any(message.get("role") == "user" for message in messages)
     failed = 0 if has_new_request else state.failed_turns
     pending = (*state.pending, *messages)
+    catalogue = phases.deps.toolbox.catalogue
+    named = with_their_tools(phases.deps.hooks.named(state), catalogue)
+    new = [name for name in named if name not in state.acquired]
+    for skill in filter(None, map(catalogue.skill, new)):
+        await emit(SkillAcquired.of(skill, "person"))
     state = state.go(Transition.TOLD_MORE, pending=pending, failed_turns=failed)
-    return await phases.record(state, messages)
+    state = state.replace(acquired=(*state.acquired, *new))
+    return await _with_acquired(phases, await phases.record(state, messages))
+
+
+async def _with_acquired(phases: Phases, state: LoopState) -> LoopState:
+    """Return the state after the texts of what was acquired were added that the chain lacks."""
+    if state.closing:
+        return state
+    state, notes = await acquired.lacking(phases, state)
+    if not notes:
+        return state
+    return await phases.record(state.replace(pending=(*state.pending, *notes)), notes)
 
 
 async def _apply_guards(phases: Phases, state: LoopState) -> LoopState:

@@ -133,6 +133,11 @@ class Hooks:
         before the call, all in one entry."""
         return ()
 
+    def named(self, state: LoopState) -> Collection[str]:
+        """Return the names of skills that people ask for in the messages that `on_turn_start` just
+        returned: they are acquired with these."""
+        return ()
+
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
         """Return messages for the next request. Starts when a response is recorded, runs beside its
         tools, and is cancelled with the run."""
@@ -231,6 +236,9 @@ class HookChain:
     async def on_turn_start(self, state: LoopState) -> tuple[Item, ...]:
         notes = [await hook.on_turn_start(state) for hook in self.hooks]
         return tuple(item for items in notes for item in items)
+
+    def named(self, state: LoopState) -> tuple[str, ...]:
+        return tuple(name for hook in self.hooks for name in hook.named(state))
 
     @asynccontextmanager
     async def after_response(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.events import Event, RunEnded
 from bot.agent.hooks.chain import Hooks, Permission
+from bot.agent.state import LoopState
 from bot.core.links import links_in
 from bot.core.outcome import Outcome
 from bot.features.skills.library import READ, RUN, Library
@@ -33,7 +34,7 @@ class SkillsPart(RunPart):
         self._metric = metric
         self._run = run
         self._used = dict[str, None]()
-        self.hook = _FilesOfOffered(run)
+        self.hook = _SkillHook(run)
 
     @override
     async def skills(self) -> Sequence[Skill]:
@@ -76,11 +77,18 @@ class SkillsPart(RunPart):
         return outcome.model_copy(update={"totals": totals, "links": outcome.links.union(links)})
 
 
-class _FilesOfOffered(Hooks):
-    """Forbids to read files of skills that the channel does not have."""
+class _SkillHook(Hooks):
+    """Hears which skills later messages name, and forbids to read files of skills that the channel does
+    not have."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
+
+    @override
+    def named(self, state: LoopState) -> Collection[str]:
+        names = [skill.name for skill in self._run.toolbox.catalogue.skills]
+        joining = self._run.steering.joining
+        return [name for request in joining for name in named_skills(request, names)]
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:

@@ -85,6 +85,11 @@ class Steering(Hooks):
         """Return all requests that the run answers."""
         return (self._request, *self.joined)
 
+    @property
+    def joining(self) -> Sequence[Request]:
+        """The requests that the last `on_turn_start` took in."""
+        return self._offered.joining if self._offered else ()
+
     def asked(self) -> str:
         """Return the text of all requests that the run answers."""
         return "\n\n".join(request.text for request in self.requests())

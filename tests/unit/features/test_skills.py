@@ -285,6 +285,27 @@ async def test_a_person_and_a_channel_name_skills_and_nobody_else_does(
         ]
 
 
+async def test_a_message_that_joins_a_run_names_skills_too(stores: Stores, tmp_path: Path) -> None:
+    """Its author's words count as those of the question; the text goes out with the next call."""
+
+    async def meanwhile(request: ModelRequest) -> Reply:
+        if "function_call_output" in str(request.input):
+            return finish(answer())
+        later = asked("Use $refunds, please.")
+        await stores.mailbox.submit(later, event_id=later.id)
+        return call("calculate", {"expression": "20 + 3"})
+
+    async with bot_with(stores, meanwhile, skills=shop(tmp_path)) as bot:
+        outcome = await bot.ask("May Ada return her shoes?")
+        assert (told(bot, 0), told(bot, 1)) == ([], ["refunds"])
+        assert bot.said(1)[0].endswith("Use $refunds, please.")
+        assert "read_skill_file" in bot.offered(1)
+        assert [(event.name, event.by) for event in bot.board.of(SkillAcquired)] == [
+            ("refunds", "person")
+        ]
+        assert outcome.totals.turns == 2
+
+
 async def test_a_package_brings_skills_and_doctor_says_what_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
