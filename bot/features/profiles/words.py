@@ -30,7 +30,7 @@ TOOLS_HINT = Text(
     "Tools that your bot's operator has excluded stay excluded."
 )
 NO_SUCH_TOOL = Text("There is no tool or group of tools called {names}.")
-SKILLS = Text("Skills to begin with")
+SKILLS = Text("Skills that each thread starts with")
 SKILLS_HINT = Text(
     "Names of skills, separated by commas. If you name tools above, name the skills there, too."
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bot.text.translation import Text
 
 HOME_TITLE = Text("Skills")
-HOME_SKILLS = Text("I know how these are done here. Name one in your question, or I choose it.")
+HOME_SKILLS = Text("Ways of working that I know. Name one in your question, or I choose one.")
 HOME_MORE = Text("and {count} more")
 ADMIN_SKILLS = Text(
-    "*Skills:* how one kind of question is answered here. I read one when it is needed."
+    "*Skills:* how a kind of work is done here. I load one when a question needs it."
 )
 OF_OPERATOR = Text("From the operator: {names}")
 CHOOSE = Text("Choose a skill")
@@ -16,13 +16,15 @@ NEW_SKILL = Text("New skill")
 TITLE = Text("Skill")
 SAVE, CLOSE = Text("Save"), Text("Close")
 NAME = Text("Name")
-NAME_HINT = Text("Small letters, digits and hyphens, such as refund-requests. It stays as it is.")
+NAME_HINT = Text(
+    "Lower-case letters, digits and hyphens, such as refund-requests. It cannot be changed."
+)
 DESCRIPTION = Text("What it is for, and when to use it")
 DESCRIPTION_HINT = Text(
-    "I see only this before I choose the skill. Use the words that people ask with."
+    "This is all that I see before I choose the skill. Use the words that people ask with."
 )
-INSTRUCTIONS = Text("How it is done")
-MORE_INSTRUCTIONS = Text("How it is done, part {number}")
+INSTRUCTIONS = Text("Instructions")
+MORE_INSTRUCTIONS = Text("Instructions, part {number}")
 INSTRUCTIONS_HINT = Text("Up to 20,000 characters in all parts. Slack has room for 3,000 in each.")
 MORE_ROOM = Text("Add a part")
 VERSION = Text("Version {number}, saved {when}")
@@ -32,9 +34,11 @@ DELETE = Text("Delete this skill")
 DELETE_TITLE = Text("Delete this skill?")
 DELETE_TEXT = Text("All versions of {name} are deleted.")
 DELETE_IT, KEEP_IT = Text("Delete"), Text("Keep")
-BAD_NAME = Text("Write up to 64 small letters, digits and single hyphens, such as refund-requests.")
-NAME_TAKEN = Text("There is a tool or skill with this name, or one that looks like it.")
-TOO_LONG = Text("All parts together may have 20,000 characters. These have {count}.")
+BAD_NAME = Text(
+    "Use up to 64 lower-case letters, digits and single hyphens, such as refund-requests."
+)
+NAME_TAKEN = Text("A tool or skill has this name already, or one that looks like it.")
+TOO_LONG = Text("All parts together may have 20,000 characters. They have {count}.")
 IS_EMPTY = Text("Please fill this in.")
 TOO_MANY = Text("There are {count} skills already. Delete one first.")
 CHANGED_MEANWHILE = Text(

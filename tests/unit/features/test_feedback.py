@@ -415,7 +415,7 @@ async def test_an_admin_writes_a_skill(redis_url: str, tmp_path: Path) -> None:
             return str(message["blocks"])
 
         view = await skill_form(bot, "+")
-        for name, why in (("Sales Figures", "small letters"), ("calculate", "with this name")):
+        for name, why in (("Sales Figures", "lower-case letters"), ("calculate", "has this name")):
             reply = await bot.ws.submit(ADA, view["id"], written() | {"name": {"name": name}})
             assert why in str(reply)
         await bot.ws.click_in_view(ADA, view["id"], MORE, values=written())
