@@ -78,6 +78,33 @@ class ThreadParticipants(Protocol):
         """Return the users who asked the bot in a thread; empty when nobody did."""
 
 
+class ThreadReplies:
+    """The messages of a reply's thread, which Slack is asked for once, when they first matter."""
+
+    def __init__(self, clients: Clients, event: Event) -> None:
+        self._clients = clients
+        self._event = event
+        self._messages: Sequence[Event] | None = None
+
+    async def read(self) -> Sequence[Event]:
+        """Return the messages of the thread, oldest first. Raises SlackUnavailable."""
+        if self._messages is None:
+            self._messages = await self._read()
+        return self._messages
+
+    async def _read(self) -> Sequence[Event]:
+        try:
+            page = await self._clients.reads.conversations_replies(
+                channel=self._event["channel"],
+                ts=self._event["thread_ts"],
+                limit=1000,
+                include_all_metadata=True,
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            raise SlackUnavailable("Slack did not say who is in a thread") from error
+        return list(page["messages"])
+
+
 class Addressing:
     """The addressing rules of one workspace.
 
@@ -99,18 +126,21 @@ class Addressing:
         self._threads = threads
         self._asker_of = asker_of
 
-    async def entry(self, event: Event) -> Entry | None:
+    def thread_of(self, event: Event) -> ThreadReplies:
+        """Return the messages of a reply's thread, to be read once for all rules."""
+        return ThreadReplies(self._clients, event)
+
+    async def entry(self, event: Event, thread: ThreadReplies) -> Entry | None:
         """Return the rule by which a message is for the bot, or None. Raises SlackUnavailable."""
         if is_direct(event):
             return Entry.DIRECT_MESSAGE
         if event["type"] == "app_mention" or mentions(str(event.get("text")), self._identity.user):
             return Entry.MENTION
-        thread = event.get("thread_ts")
-        if not thread or thread == event["ts"]:
+        if event.get("thread_ts") in (None, "", event["ts"]):
             return None
-        return Entry.THREAD_REPLY if await self._follows(event) else None
+        return Entry.THREAD_REPLY if await self._follows(event, thread) else None
 
-    async def may_be_meant(self, event: Event) -> str:
+    async def may_be_meant(self, event: Event, thread: ThreadReplies) -> str:
         """Return the ts of the bot's last message above a reply that no rule takes, if the reply may be
         for the bot all the same: its author has asked in the thread, and speaks to nobody else. Else
         "". Raises SlackUnavailable.
@@ -119,13 +149,13 @@ class Addressing:
             return ""
         if (await self._gate.settings(event["channel"])).follow == "never":
             return ""
-        replies = await self._replies(event)
+        replies = await thread.read()
         if await self._is_for_others(event, replies):
             return ""
         own = [m["ts"] for m in self._above(event, replies) if m.get("user") == self._identity.user]
         return str(own[-1]) if own else str(event["thread_ts"])
 
-    async def _follows(self, event: Event) -> bool:
+    async def _follows(self, event: Event, thread: ThreadReplies) -> bool:
         """Return whether the bot follows the thread of a reply without a mention."""
         askers = await self._threads.participants(self._key(event))
         if not askers:
@@ -133,7 +163,7 @@ class Addressing:
         follow = (await self._gate.settings(event["channel"])).follow
         if follow == "never" or (follow == "alone" and event["user"] not in askers):
             return False
-        replies = await self._replies(event)
+        replies = await thread.read()
         if not self._bot_was_in_thread(event, replies):
             return False
         if follow == "always":
@@ -171,19 +201,6 @@ class Addressing:
 
     def _above(self, event: Event, replies: Sequence[Event]) -> list[Event]:
         return [reply for reply in replies if float(reply["ts"]) < float(event["ts"])]
-
-    async def _replies(self, event: Event) -> Sequence[Event]:
-        """Return the messages of the thread, oldest first. Raises SlackUnavailable."""
-        try:
-            page = await self._clients.reads.conversations_replies(
-                channel=event["channel"],
-                ts=event["thread_ts"],
-                limit=1000,
-                include_all_metadata=True,
-            )
-        except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            raise SlackUnavailable("Slack did not say who is in a thread") from error
-        return list(page["messages"])
 
     def _key(self, event: Event) -> str:
         """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""

@@ -18,7 +18,14 @@ from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
 from bot.slack.edge.payloads import Event, action_token, channel_beside, is_direct, is_of_a_person
 from bot.slack.edge.text import mentions_from, question_from
-from bot.slack.intake.addressing import Addressing, is_stop, is_to_others, is_yes, may_be_request
+from bot.slack.intake.addressing import (
+    Addressing,
+    ThreadReplies,
+    is_stop,
+    is_to_others,
+    is_yes,
+    may_be_request,
+)
 from bot.slack.intake.press import Press
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
@@ -104,11 +111,12 @@ class Intake:
     async def _handle(self, event: Event, event_id: str, marks: Mapping[str, object]) -> None:
         if await self._is_typed_yes(event):
             return
-        entry = await self._addressing.entry(event) or await self._answering(event)
+        thread = self._addressing.thread_of(event)
+        entry = await self._addressing.entry(event, thread) or await self._answering(event)
         if entry is None:
             if event.get("thread_ts"):
                 if not any(marks.values()):  # what was missed is long past
-                    await self._ask_whether_meant(event)
+                    await self._ask_whether_meant(event, thread)
                 await self._is_first_notice(event)  # so that catching up ignores it as well
             return
         is_answered = _is_answered(event, entry)
@@ -175,7 +183,8 @@ class Intake:
             # Of the two events of a mention the other may have stopped what ran.
             return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
         first = await self._is_first_notice(event)  # of the two events
-        if not stopped and first and await self._addressing.entry(event):
+        rule = self._addressing.entry
+        if not stopped and first and await rule(event, self._addressing.thread_of(event)):
             self._tell_author(event, refused or words.NOTHING_RUNS())
         return True
 
@@ -206,16 +215,16 @@ class Intake:
             [refused(self._identity.team, user, refusal.reason, channel=channel)]
         )
 
-    async def _ask_whether_meant(self, event: Event) -> None:
+    async def _ask_whether_meant(self, event: Event, replies: ThreadReplies) -> None:
         """Ask the author of a reply among several people, in private, whether it is for the bot.
 
         Once a day for what the bot said last: who does not press was not speaking to it.
         """
-        last = await self._addressing.may_be_meant(event)
         channel, thread, user = event["channel"], event["thread_ts"], event["user"]
         text = str(event.get("text") or "")
         is_courtesy = text.isascii() and len(text.split()) < 2 and not event.get("files")
-        if not last or is_courtesy:
+        last = "" if is_courtesy else await self._addressing.may_be_meant(event, replies)
+        if not last:
             return
         notice = f"{thread}:{user}:{last}:{int(float(event['ts']) // _DAY)}"
         if not await self._threads.first_notice(self._identity.team, channel, notice):

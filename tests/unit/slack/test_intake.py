@@ -122,7 +122,8 @@ async def test_whom_it_answered_last_is_heard_among_others(rig, text, taken):
 
 
 async def test_who_may_have_meant_it_is_asked_in_private(rig):
-    """K9: Ada was answered before Ben; once for what the bot said last. Her press asks, and nobody else's."""
+    """K9: Ada was answered before Ben; once for what the bot said last. Her press asks, and nobody else's.
+    Slack is asked for the thread once for each message."""
     thread = await shared(rig)
     await rig.ws.say(BEN, GENERAL, rig.mention("and in all?"), thread_ts=thread)
     _, second = await asked(rig, 2)
@@ -131,9 +132,12 @@ async def test_who_may_have_meant_it_is_asked_in_private(rig):
     await rig.clients.writes.chat_postMessage(
         channel=GENERAL, text="Three", thread_ts=thread, metadata=metadata("run_2", 0)
     )
+    before = len(rig.ws.effects)
     for text in ("thanks!", "and by month?", "or by week?"):
         await rig.ws.say(ADA, GENERAL, text, thread_ts=thread)
         assert len(await settled(rig)) == 2
+    reads = [each for each in rig.ws.effects[before:] if each.method == "conversations.replies"]
+    assert len(reads) == 3
     [asking] = await rig.ws.until(lambda: told(rig, ADA, thread))
     assert asking["text"] == words.IS_IT_FOR_ME()
     value = button(asking, MEANT)["value"]
