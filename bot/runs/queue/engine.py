@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 SUBMIT_SECONDS = 2.5  # Slack waits three for its ack
 STORE_RETRY_SECONDS = 1.0  # until a ticket is retried after Redis failed during its run
 MAX_FAILURES = 20  # with the pauses of `_retry_pause`, about an hour
+MAX_JOB_FAILURES = 8  # about four minutes: whoever pressed the button is waiting for it
 MAX_PAUSE = 300.0  # seconds
 ISOLATE_FROM_DEATHS = 2  # a request that kills its worker ends every other run of that process too
 SCHEDULE_SECONDS = 1.0  # how late a ticket with a delay may be; tickets without one are not delayed
@@ -56,8 +57,8 @@ A handler that returns has finished the request. If it raises `Requeue`, another
 request; `LeaseLost`: the worker that holds the lease finishes it; `StoreUnavailable`: it is retried
 when Redis is back; `AwaitingApproval`: its thread stays parked; `Held`: it waits until the bot is paused no
 longer. After any other exception it is
-retried with growing pauses, and dropped after `MAX_FAILURES` failures. The handler itself must give
-up a request that keeps killing workers.
+retried with growing pauses, and dropped after `MAX_FAILURES` failures, a job after
+`MAX_JOB_FAILURES`. The handler itself must give up a request that keeps killing workers.
 """
 
 OnWaiting = Callable[[Request], None]
@@ -363,7 +364,7 @@ class Engine:
             raise
         except Exception as error:
             failures = await self._mailbox.count_failure(request.id)
-            if failures < MAX_FAILURES:
+            if failures < (MAX_JOB_FAILURES if request.job else MAX_FAILURES):
                 log.exception("Request %s failed, attempt %d", request.id, failures)
                 raise Requeue(_retry_pause(failures)) from error
             log.exception("Request %s dropped after %d attempts", request.id, failures)

@@ -283,7 +283,7 @@ async def test_a_job_that_no_feature_does_says_so(
     sentence: Text,
 ) -> None:
     """To the person who started it, where they did; a broken one once all attempts have failed."""
-    monkeypatch.setattr(engine_module, "MAX_FAILURES", 1)
+    monkeypatch.setattr(engine_module, "MAX_JOB_FAILURES", 1)
     async with Workspace.open() as ws, ResponsesServer.open(brain=calculates) as api:
         settings = configured(ws, api, redis_url)
         request = Request(
