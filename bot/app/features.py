@@ -46,6 +46,7 @@ from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 from bot.store.families import OWN, Families
+from bot.toolkit.skill import GROUP
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +118,13 @@ def is_allowed_name(settings: Settings, allowed: str) -> bool:
     """Return whether a name, group or pattern in the `tools` of a channel fits a tool or a skill."""
     fits = (feature.may_have for feature in own_features(settings) if feature.may_have)
     return is_tool_name(settings, allowed) or any(may_have(allowed) for may_have in fits)
+
+
+def is_name(settings: Settings, name: str) -> bool:
+    """Return whether a name is that of a tool or a skill, and neither that of a group nor a pattern."""
+    groups = {GROUP, *(tool.group for tool in tool_catalogue(settings).tools)}
+    is_one = name not in groups and not any(sign in name for sign in "*?[")
+    return is_one and is_allowed_name(settings, name)
 
 
 def _loaded_in(settings: Settings) -> Iterator[tuple[str, str]]:

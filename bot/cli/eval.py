@@ -40,6 +40,12 @@ def evaluate(
         str | None, typer.Option(help="Run only cases whose name contains this.")
     ] = None,
     repeat: Annotated[int, typer.Option(min=1, help="Runs of each case.")] = 1,
+    without: Annotated[
+        str,
+        typer.Option(
+            help="Run the cases without this tool or skill as well, and show what it changes."
+        ),
+    ] = "",
     parallel: Annotated[int, typer.Option(min=1, max=64, help="Runs at once.")] = 4,
     save: Annotated[Path | None, typer.Option(help="Save the evaluation to this file.")] = None,
     compare: Annotated[
@@ -62,7 +68,8 @@ def evaluate(
     if len(places) == 1 and places[0].suffix == ".json":
         now = read_evaluation(places[0])
     else:
-        now = _evaluated(places, model, only, repeat, parallel)
+        now, *runs_without = _evaluated(places, model, only, repeat, parallel, without)
+        before = next(iter(runs_without), before)
     if save:
         save.write_text(now.model_dump_json(indent=2) + "\n", "utf-8")
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
@@ -82,18 +89,23 @@ def _evaluated(
     only: str | None,
     repeat: int,
     parallel: int,
-) -> Evaluation:
+    without: str,
+) -> list[Evaluation]:
+    from bot.app.features import is_name
     from bot.evals.cases import read_cases
 
     cases = [case for case in read_cases(places) if only is None or only in case.name]
     if not cases:
         raise ConfigurationError(f"--only {only}: no case name contains this.")
     settings = configured()
+    if without and not is_name(settings, without):
+        raise ConfigurationError(f"--without {without}: there is no such tool or skill.")
     say_left_out(settings)
     logging.getLogger("bot.run").setLevel(
         logging.WARNING
     )  # the steps of parallel runs would be mixed
-    return run(_run(settings, cases, model, repeat, parallel))
+    names = ("", without) if without else ("",)
+    return [run(_run(settings, cases, model, repeat, parallel, name)) for name in names]
 
 
 async def _run(
@@ -102,13 +114,19 @@ async def _run(
     model: str | None,
     repeat: int,
     parallel: int,
+    without: str,
 ) -> Evaluation:
     from bot.evals.models import model_for_cases
     from bot.evals.running import evaluate
 
     async with model_for_cases(model, settings, cases) as with_model:
         return await evaluate(
-            with_model, cases, parallel=parallel, repeat=repeat, on_result=_print_result
+            with_model,
+            cases,
+            parallel=parallel,
+            repeat=repeat,
+            on_result=_print_result,
+            without=without,
         )
 
 

@@ -159,8 +159,8 @@ class Said(_Part):
 class Expect(_Part):
     """What a good run does.
 
-    `used` and `not_used` are names or patterns of tools ("read_*"); a list within `used` means any of
-    them. `cites` are parts of the titles or addresses of the result's sources.
+    `used` and `not_used` are names or patterns of tools ("read_*") or skills ("skill refunds"); a list
+    within `used` means any of them. `cites` are parts of the titles or addresses of the result's sources.
     """
 
     status: RunStatus = RunStatus.SUCCESS
@@ -204,8 +204,9 @@ class Case(_Part):
     Paths of files are relative to the file of the case. With `bounded`, the run stops after the
     first turn in which tools ran: cheap, and enough to see which tools a model chooses. `canvases`
     are Markdown by channel; `web` are excerpts of pages by address, which every search finds.
-    `instructions` are those of the channel. A `live` case asks the databases of bot.toml instead of
-    its own.
+    `instructions` are those of the channel, and its threads begin with `skills`. A `live` case asks the
+    databases of bot.toml instead of its own. A case runs at least `repeat` times, and passes if a `share`
+    of its runs does: so one asks whether a question triggers a skill.
     """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -220,12 +221,26 @@ class Case(_Part):
     response: Annotated[str, AfterValidator(_response_type)] = "Answer"
     response_schema: dict[str, Any] | None = Field(default=None, alias="schema")
     instructions: str = ""
+    skills: tuple[str, ...] = ()
+    repeat: int = Field(default=1, ge=1)
+    share: float = Field(default=1.0, gt=0, le=1)
     live: bool = False
     bounded: bool = False
     expect: Expect
     limits: CaseLimits = CaseLimits()
     walkthrough: Walkthrough = Walkthrough()
 
+    def without(self, name: str) -> Case:
+        """Return the case for a run without this tool or skill: it is neither loaded nor expected."""
+        names = (name, f"{SKILL}{name}")
+        used = tuple(wanted for wanted in self.expect.used if wanted not in names)
+        expect = self.expect.model_copy(update={"used": used})
+        skills = tuple(skill for skill in self.skills if skill != name)
+        return self.model_copy(update={"expect": expect, "skills": skills})
+
+
+SKILL = "skill "
+"""Begins the name of a skill in `used` and `not_used`."""
 
 _CASES = TypeAdapter(list[Case])
 _PARTS: dict[str, type[BaseModel]] = {

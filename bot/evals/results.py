@@ -70,9 +70,9 @@ def _words(case: Case, outcome: Outcome) -> Iterator[str]:
 
 
 class CaseResult(BaseModel):
-    """One run of one case, passed when `reasons` is empty.
+    """One run of one case, passed when `reasons` is empty. The case passes if a `share` of its runs does.
 
-    `tools` are the tools that were called, in order; `said` is the result as Markdown. Of the
+    `tools` are the tools that were called, in order, after the skills ("skill refunds"); `said` is the result as Markdown. Of the
     `claims` of the result (figures, dates, ids, addresses and quotes), `untraced` are those that do
     not occur in what the run read and do not follow from it. `figures` says where the others come
     from.
@@ -82,6 +82,7 @@ class CaseResult(BaseModel):
 
     case: str
     reasons: tuple[str, ...]
+    share: float = 1.0
     status: RunStatus
     stop_reason: StopReason
     tools: tuple[str, ...] = ()
@@ -97,12 +98,13 @@ class CaseResult(BaseModel):
 
 
 class Evaluation(BaseModel):
-    """All runs of all cases with one model, in the order of the cases."""
+    """All runs of all cases with one model, in the order of the cases; `without` a tool or skill."""
 
     model_config = ConfigDict(frozen=True)
 
     version: int = 1
     model: str
+    without: str = ""
     at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     results: tuple[CaseResult, ...]
 
@@ -113,7 +115,7 @@ class Evaluation(BaseModel):
 
     @property
     def passed(self) -> bool:
-        return all(result.passed for result in self.results)
+        return all(case.is_passed for case in self.by_case().values())
 
     @property
     def figures(self) -> FigureCounts:
@@ -136,6 +138,7 @@ class CaseSummary:
         totals = [run.totals for run in runs]
         self.passed = sum(run.passed for run in runs)
         self.share = self.passed / count
+        self.is_passed = self.share >= runs[0].share
         self.turns = sum(total.turns for total in totals) / count
         self.tool_calls = sum(total.tool_calls for total in totals) / count
         self.tokens = sum(total.input_tokens + total.output_tokens for total in totals) / count
@@ -182,7 +185,8 @@ def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> N
     """Print one line per case of both evaluations: its verdicts, and the change of each figure."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("case", no_wrap=True)
-    table.add_column("before → now", no_wrap=True)
+    heads = (f"without {before.without}", "with") if before.without else ("before", "now")
+    table.add_column(" → ".join(heads), no_wrap=True)
     for name in _FIGURES:
         table.add_column(name, justify="right", no_wrap=True)
     was, cases = before.by_case(), now.by_case()
@@ -204,8 +208,9 @@ def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> N
 
 
 def _verdict(case: CaseSummary) -> Text:
-    if case.passed == len(case.runs):
-        return Text("pass", "green")
+    if case.is_passed:
+        is_whole = case.passed == len(case.runs)
+        return Text("pass" if is_whole else f"pass {case.passed}/{len(case.runs)}", "green")
     if len(case.runs) == 1:
         return Text("FAIL", "bold red")
     return Text(f"FAIL {case.passed}/{len(case.runs)}", "bold red")
@@ -222,7 +227,7 @@ def _sums(evaluation: Evaluation) -> str:
     cases = evaluation.by_case().values()
     totals = [result.totals for result in evaluation.results]
     tokens = sum(total.input_tokens + total.output_tokens for total in totals)
-    passed = sum(case.passed == len(case.runs) for case in cases)
+    passed = sum(case.is_passed for case in cases)
     unknown = any(total.cost is None for total in totals)
     cost = "unknown cost" if unknown else f"${sum(total.cost or 0 for total in totals):.4f}"
     seconds = sum(total.seconds for total in totals)

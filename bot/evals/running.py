@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 from typing_extensions import override
 
+from bot.agent.events import SkillAcquired
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.state import LoopState
+from bot.app.features import all_features
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Decision, Verdict
@@ -18,17 +20,18 @@ from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
 from bot.core.outcome import StopReason
 from bot.core.request import Entry, FileRef, Request
-from bot.evals.cases import Case
+from bot.evals.cases import SKILL, Case
 from bot.evals.material import CaseCanvases, CaseWebSearch, conversation_of
 from bot.evals.results import CaseResult, Evaluation, reasons
+from bot.features import Feature
 from bot.library.tracing import findings
 from bot.runs.policy.budgets import Budgets
-from bot.runs.policy.channels import ChannelSettings
 from bot.runs.results.result_markdown import result_text
 from bot.runs.run import Run
+from bot.runs.run_parts import RunPart
 from bot.runs.runner import Runner
 from bot.services.sql_databases import DatabaseConfig
-from bot.settings import Settings
+from bot.settings import ChannelTable, Settings
 from bot.store import Stores
 from bot.testing.surface import RecordingSurface
 from bot.toolkit import Canvases, WebSearch
@@ -59,19 +62,29 @@ OnResult = Callable[[CaseResult], None]
 
 
 async def evaluate(
-    settings: Settings, cases: Sequence[Case], *, parallel: int, repeat: int, on_result: OnResult
+    settings: Settings,
+    cases: Sequence[Case],
+    *,
+    parallel: int,
+    repeat: int,
+    on_result: OnResult,
+    without: str = "",
 ) -> Evaluation:
-    """Run every case `repeat` times, `parallel` runs at once.
+    """Run every case `repeat` times, or as often as it says, `parallel` runs at once. The tool or skill
+    that is named `without` is there for none.
 
     Raises ConfigurationError when the model cannot be called, or when a case limits dollars and the
     model's price is unknown.
     """
-    separate = separated(settings)
+    separate, options = separated(settings), dict[str, Any]()
+    if without:
+        cases = [case.without(without) for case in cases]
+        options["features"] = (*all_features(settings), _withholding(without))
     slots = asyncio.Semaphore(parallel)
 
     async def run_one(stores: Stores, case: Case) -> CaseResult:
         async with slots:
-            result = await run_case(separate, stores, case)
+            result = await run_case(separate, stores, case, **options)
         on_result(result)
         return result
 
@@ -81,13 +94,25 @@ async def evaluate(
             stores.signals.listening(),
             asyncio.TaskGroup() as tasks,
         ):
-            every = [case for case in cases for _ in range(repeat)]
+            every = [case for case in cases for _ in range(max(repeat, case.repeat))]
             runs = [tasks.create_task(run_one(stores, case)) for case in every]
     except ExceptionGroup as group:
         if wrong := group.subgroup(ConfigurationError):
             raise wrong.exceptions[0] from None
         raise
-    return Evaluation(model=settings.openai_model, results=tuple(run.result() for run in runs))
+    results = tuple(run.result() for run in runs)
+    return Evaluation(model=settings.openai_model, without=without, results=results)
+
+
+def _withholding(name: str) -> Feature:
+    """Return a feature that withholds the tool or skill of this name from all runs."""
+
+    def part(_run: Run) -> RunPart:
+        made = RunPart()
+        made.withheld = (name,)
+        return made
+
+    return Feature("without", run_part=part)
 
 
 def separated(settings: Settings) -> Settings:
@@ -121,13 +146,15 @@ async def run_case(settings: Settings, stores: Stores, case: Case, **options: An
         outcome = await (_bounded(runner) if case.bounded else runner).answer(last)
         catalogue = runner.deps.toolbox.catalogue
     traced = outcome.traced or findings.Findings()
+    called, skills = recorder.called, [f"{SKILL}{each.name}" for each in recorder.of(SkillAcquired)]
     succeeded = [name for tool in recorder.succeeded for name in catalogue.names_of(tool)]
     return CaseResult(
         case=case.name,
-        reasons=tuple(reasons(case, outcome, succeeded, recorder.called)),
+        reasons=tuple(reasons(case, outcome, [*succeeded, *skills], [*called, *skills])),
+        share=case.share,
         status=outcome.status,
         stop_reason=outcome.stop_reason,
-        tools=tuple(recorder.called),
+        tools=(*skills, *called),
         totals=outcome.totals,
         said=result_text(outcome) if outcome.result is not None else outcome.note,
         claims=len(traced.items),
@@ -162,7 +189,7 @@ def _requests(case: Case, attached: tuple[FileRef, ...]) -> list[Request]:
 
 
 def _configured(settings: Settings, case: Case) -> Settings:
-    """Return `settings` with the limits, the instructions and the databases of the case."""
+    """Return `settings` with the limits, the instructions, the skills and the databases of the case."""
     bounds = {"turns": case.limits.turns, "run_seconds": case.limits.seconds}
     if case.limits.cost is not None:
         bounds["cost"] = case.limits.cost
@@ -170,9 +197,11 @@ def _configured(settings: Settings, case: Case) -> Settings:
         name: DatabaseConfig(url=SecretStr(f"sqlite:///{path.absolute()}"))
         for name, path in case.databases.items()
     }
-    channel = settings.channels.get(CHANNEL, ChannelSettings())
+    channel = settings.channels.get(CHANNEL, ChannelTable())
     if case.instructions:
         channel = channel.model_copy(update={"instructions": case.instructions})
+    if case.skills:
+        channel = channel.model_copy(update={"load": case.skills})
     return settings.model_copy(
         update={
             "limits": settings.limits.model_copy(update=bounds),

@@ -305,8 +305,9 @@ class Run:
         services = {**deps.clients.open, **deps.toolbox.services}
         withheld = {name for part in self.parts for name in part.withheld}
         own = known.served_by({*services, ParentRun, Subagents}).without(withheld)
-        more = await deps.server_tools.tools(allowed, self.request.user)
-        skills = await self._skills()
+        of_servers = await deps.server_tools.tools(allowed, self.request.user)
+        more = [tool for tool in of_servers if tool.name not in withheld]
+        skills = [skill for skill in await self._skills() if skill.name not in withheld]
         listed = self.limits.listed_tools
         catalogue = deps.toolset_cache.catalogue(own, more, allowed, listed, skills)
         missing = deps.clients.missing(known.only(allowed).tools)

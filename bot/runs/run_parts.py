@@ -32,7 +32,7 @@ class RunPart(Listener):
     is given, and from the memory of its hooks. An `asking` hook may ask people before a call: it
     comes after all that forbid calls, and before approvals. Its `asker` asks for what calls turn out
     to need. `instructions` are added to those of every call of the model; the same text for every run
-    keeps them cached. Tools that are `withheld` (their names) make no sense in the run, and are not
+    keeps them cached. Tools and skills that are `withheld` (their names) make no sense in the run, and are not
     offered.
     """
 

@@ -19,6 +19,7 @@ from bot.slack.ui.blocks import (
     FormErrors,
     actions,
     button,
+    divider,
     field,
     modal,
     option,
@@ -91,9 +92,16 @@ def skill_form(
         [
             *above,
             *_head(draft, versions),
-            field(_id("description", draft), words.DESCRIPTION(), description, hint=hint),
+            field(
+                _id("description", draft),
+                words.DESCRIPTION(),
+                description,
+                hint=hint,
+                optional=False,
+            ),
             *_inputs(draft),
             *case_fields(draft.case, TRY, can_try=can_try),
+            *_tail(draft, versions),
         ],
         callback=FORM,
         metadata=meta.model_dump_json(),
@@ -148,14 +156,21 @@ def parts_of(text: str) -> list[str]:
 
 
 def _head(draft: Draft, versions: Sequence[WrittenSkill]) -> list[Block]:
-    """Return the input of the name; for a skill that is stored, its version and what can be done."""
+    """Return the input of the name; for a skill that is stored, the version that is shown."""
     if not draft.number:
         name = text_input(draft.name, lines=False, longest=_MOST_NAME)
-        return [field("name", words.NAME(), name, hint=words.NAME_HINT())]
+        return [field("name", words.NAME(), name, hint=words.NAME_HINT(), optional=False)]
     shown = [version for version in versions if version.number == draft.filled]
     line = [context(_label(version)).block for version in shown]
     if draft.filled != draft.number:
         line = [context(words.BROUGHT_BACK(number=draft.filled)).block]
+    return line
+
+
+def _tail(draft: Draft, versions: Sequence[WrittenSkill]) -> list[Block]:
+    """Return what else can be done with a skill that is stored."""
+    if not draft.number:
+        return []
     menu = [option(_label(version), str(version.number)) for version in versions[:100]]
     delete = with_confirmation(
         button(words.DELETE(), DELETE, draft.name),
@@ -165,7 +180,7 @@ def _head(draft: Draft, versions: Sequence[WrittenSkill]) -> list[Block]:
         no=words.KEEP_IT(),
     )
     choose = [static_select(EARLIER, words.EARLIER(), menu)] if len(menu) > 1 else []
-    return [*line, actions(*choose, delete)]
+    return [divider(), actions(*choose, delete)]
 
 
 def _label(version: WrittenSkill) -> str:
@@ -181,7 +196,8 @@ def _inputs(draft: Draft) -> list[Block]:
         label = words.MORE_INSTRUCTIONS(number=n + 1) if n else words.INSTRUCTIONS()
         value = text_input(texts[n] if n < len(texts) else "", longest=_PART)
         hint = "" if n else words.INSTRUCTIONS_HINT()
-        inputs.append(field(_id(f"text{n}", draft), label, value, hint=hint))
+        name = _id(f"text{n}", draft)
+        inputs.append(field(name, label, value, hint=hint, optional=bool(n)))
     if count < _MOST_PARTS:
         inputs.append(actions(button(words.MORE_ROOM(), MORE, MORE)))
     return inputs

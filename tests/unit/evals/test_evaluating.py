@@ -17,8 +17,9 @@ from bot.core.errors import ConfigurationError
 from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.evals.cases import Case, read_cases
 from bot.evals.models import local_model
-from bot.evals.results import CaseResult, Evaluation, print_results
+from bot.evals.results import CaseResult, Evaluation, print_comparison, print_results
 from bot.evals.running import evaluate
+from bot.features.skills.settings import SkillSettings
 from bot.settings import Settings
 from tests.support.runs import answer
 from tests.unit.test_commands import bot
@@ -184,3 +185,64 @@ async def test_the_command_runs_saves_and_compares(
     assert better == 0
     assert "better: total" in out
     assert json.loads(compared("good.json", "--json")[1]) == saved
+
+
+SKILL_CASES = """\
+- name: chosen
+  question: How much is a refund?
+  repeat: 2
+  share: 0.5
+  expect: {facts: [half], used: [skill refunds]}
+- name: near-miss
+  question: Who is refunded?
+  expect: {facts: [nobody], not_used: [skill refunds]}
+- name: begun-with
+  question: What do they get?
+  skills: [refunds]
+  expect: {facts: [half]}
+"""
+
+
+async def test_cases_run_with_and_without_a_skill(tmp_path: Path) -> None:
+    """A case says which skill a question must choose, and in which share of its runs; without the skill it
+    is not expected, and the comparison shows what it is worth."""
+    folder = tmp_path / "skills" / "refunds"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: refunds\ndescription: Refunds.\n---\nHalf.")
+    (tmp_path / "cases.yaml").write_text(SKILL_CASES)
+    chosen = iter([True, False])
+
+    def brain(request: ModelRequest) -> Reply:
+        if "[Acquired: refunds]" in request.text:
+            return finish(answer("Half of it."))
+        is_chosen = "- refunds: Refunds." in str(request.tools) and "How much" in request.text
+        if is_chosen and next(chosen, False):
+            return call("acquire_tools", {"names": ["refunds"], "search": None})
+        return finish(answer("Nobody knows."))
+
+    settings = Settings(skills=SkillSettings(paths=(tmp_path / "skills",)))
+    runs = {"parallel": 1, "repeat": 1, "on_result": lambda _: None}
+    async with local_model(settings, brain, name="model") as with_model:
+        cases = read_cases([tmp_path / "cases.yaml"])
+        normal, without = [
+            await evaluate(with_model, cases, without=name, **runs) for name in ("", "refunds")
+        ]
+    assert normal.passed
+    assert [result.tools for result in normal.results] == [
+        ("skill refunds",),
+        (),
+        (),
+        ("skill refunds",),
+    ]
+    assert [result.reasons for result in without.results] == [
+        ("does not say “half”",),
+        ("does not say “half”",),
+        (),
+        ("does not say “half”",),
+    ]
+    output = StringIO()
+    print_comparison(without, normal, Console(file=output, width=150))
+    told = output.getvalue()
+    assert "without refunds → with" in told
+    assert "FAIL 0/2 → pass 1/2" in told
+    assert "better: chosen, begun-with" in told
