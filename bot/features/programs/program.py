@@ -46,9 +46,10 @@ _PACKAGES = "pandas, numpy, scipy, sklearn, statsmodels, matplotlib, duckdb"
 _MODULES = {"pd": "pandas", "np": "numpy"}
 
 
-def run(code: str, inputs: list[list[str]]) -> Reply:
+def run(code: str, inputs: list[list[str]], arguments: list[str] | None = None) -> Reply:
     """Run a program. `inputs` are [variable, file, kind], where kind is parquet, csv, json (each a
-    DataFrame), text (a str) or file (a Path).
+    DataFrame), text (a str) or file (a Path). A script finds `arguments` in `sys.argv`; of an input
+    among them the name of its file.
 
     Return {printed, error, value, tables, images, files, notes}: what was printed, the program's own
     lines and message if it failed, and what it left. A table is {name, file}, an image {title, file},
@@ -61,6 +62,8 @@ def run(code: str, inputs: list[list[str]]) -> Reply:
     try:
         Path(_OUT).mkdir()
         names |= {variable: _input(file, kind) for variable, file, kind in inputs}
+        if arguments is not None:
+            sys.argv = [_PROGRAM, *(_argument(text, names) for text in arguments)]
         reply["value"] = _save_results(_run(code, names), names, reply)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the program raises
         if not isinstance(error, SystemExit) or error.code not in (None, 0):
@@ -98,6 +101,14 @@ def _input(file: str, kind: str) -> Any:
     with duckdb.connect() as connection:
         source = f"{_READERS[kind]}('{Path.cwd() / file}')"
         return connection.execute(f"SELECT * FROM {source}").df()  # noqa: S608 - our own name
+
+
+def _argument(text: str, names: Mapping[str, Any]) -> str:
+    """Return an argument of a script: of a table the name of a CSV file, into which it is written."""
+    if not _is_table(names.get(text)):
+        return text
+    names[text].to_csv(f"{text}.csv", index=False)
+    return f"{text}.csv"
 
 
 def _redirect_output() -> Callable[[], None]:

@@ -61,15 +61,18 @@ class IsolatedPrograms:
             memory=MEMORY, cpu=settings.seconds, seconds=settings.seconds, reply=1_000_000
         )
 
-    async def run(self, program: str, artifacts: Artifacts) -> ToolResult:
+    async def run(
+        self, program: str, artifacts: Artifacts, arguments: Sequence[str] | None = None
+    ) -> ToolResult:
         """See `Programs.run`."""
         written = await asyncio.to_thread(Written.of, program)
-        inputs = await _named(written.names, artifacts)
+        handles = (text for text in arguments or () if HANDLE.fullmatch(text))
+        inputs = await _named(tuple(dict.fromkeys((*written.names, *handles))), artifacts)
         async with asker_process(
             _JOBS, self._limits, Reach(environment=_ENVIRONMENT), once=True, share=self._share
         ) as process:
             begun = time.monotonic()
-            reply = await self._reply(process, program, inputs, artifacts)
+            reply = await self._reply(process, program, inputs, artifacts, arguments)
             left = await asyncio.to_thread(_left, process, reply)
         seconds = time.monotonic() - begun
         keeping = _Keeping(artifacts, inputs)
@@ -82,6 +85,7 @@ class IsolatedPrograms:
         program: str,
         inputs: Sequence[Artifact],
         artifacts: Artifacts,
+        arguments: Sequence[str] | None,
     ) -> dict[str, Any]:
         """Run a program in a process, and return its reply, which is the program's word. Raises
         ToolError."""
@@ -91,7 +95,7 @@ class IsolatedPrograms:
             await asyncio.to_thread(process.write, artifact.handle, data)
         named = [[artifact.handle, artifact.handle, _kind(artifact)] for artifact in inputs]
         try:
-            reply = await process.call("run", code=program, inputs=named)
+            reply = await process.call("run", code=program, inputs=named, arguments=arguments)
         except (TimeoutError, ComputingTimeout):
             raise ToolError(
                 f"The program was ended after {self._limits.seconds:g} s. Take fewer rows or "

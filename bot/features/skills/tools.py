@@ -76,8 +76,8 @@ async def run_skill_script(
         list[Annotated[str, Field(max_length=2_000)]],
         Field(
             max_length=_MOST_ARGUMENTS,
-            description="Its arguments in order, may be []. A handle such as tbl_… names a Parquet "
-            "file, doc_… a text file.",
+            description="Its arguments in order, may be []. A handle stands for a file: tbl_… for a "
+            "CSV file, doc_… for a text file.",
         ),
     ],
     skills: Provided[SkillFiles],
@@ -92,18 +92,4 @@ async def run_skill_script(
         code = (await skills.read(skill, path)).decode()
     except UnicodeDecodeError:
         raise ToolError(f"{path} is no Python script in UTF-8.") from None
-    return await programs.run(_program(path, code, arguments), artifacts)
-
-
-def _program(path: str, code: str, arguments: list[str]) -> str:
-    """Return a program that runs the script with these arguments. A handle among them is named in it,
-    so that its file is there."""
-    handles = [text for text in arguments if text.isidentifier() and "_" in text]
-    lines = [
-        "import sys",
-        f"sys.argv = {[path, *arguments]!r}",
-        *(f"try: {handle}\nexcept NameError: pass" for handle in handles),
-        f"exec(compile({code!r}, {path!r}, 'exec'))",
-        "None",
-    ]
-    return "\n".join(lines)
+    return await programs.run(code, artifacts, arguments)

@@ -63,6 +63,17 @@ async def test_each_figure_of_a_dictionary_has_a_name(
     assert not result.calculated
 
 
+async def test_a_script_finds_a_table_among_its_arguments(
+    artifacts: MemoryArtifacts, sales: Artifact
+) -> None:
+    """As a CSV file; a failure names the script's own line."""
+    script = "import sys\nprint(sys.argv[2:], open(sys.argv[1]).readline())\n1 / 0"
+    with asked():
+        text = (await PROGRAMS.run(script, artifacts, [sales.handle, "--fast"])).content
+    assert "printed:\n  ['--fast'] region,amount,day" in text
+    assert "line 3: 1 / 0" in text
+
+
 async def test_the_result_of_a_test_is_a_row(artifacts: MemoryArtifacts) -> None:
     text = await run(
         "from scipy import stats\nstats.ttest_ind([1, 2, 3, 4], [2, 3, 4, 9])", artifacts
