@@ -208,16 +208,18 @@ class DueSchedules:
 
     async def _do(self, schedule: Schedule) -> None:
         """Have a feature do what the schedule is for. Raises what a part raised unless another does it:
-        it is then tried again, and refused once that was in vain too often."""
+        it is then tried again, and refused once that was in vain too often. A part that takes longer
+        than PART_SECONDS counts as one that raises."""
         bug: Exception | None = None
         for part in self.parts:
             try:
-                async with asyncio.timeout(PART_SECONDS):
+                async with asyncio.timeout(PART_SECONDS) as limit:
                     if await part.take_due(schedule):
                         return
-            except (BotError, SlackApiError, *TRANSPORT_ERRORS):
-                raise
             except Exception as error:
+                is_nobodys = isinstance(error, (BotError, SlackApiError, *TRANSPORT_ERRORS))
+                if is_nobodys and not limit.expired():
+                    raise
                 log.exception("%s did not take schedule %s", name_of(part), schedule.id)
                 bug = error
         if bug is None:

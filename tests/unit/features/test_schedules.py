@@ -154,14 +154,35 @@ class Buggy(SlackPart):
         raise LookupError(schedule.id)
 
 
+class Hanging(SlackPart):
+    """Never does what is due."""
+
+    @override
+    async def take_due(self, schedule: Schedule) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+
 @pytest.mark.parametrize(
-    ("cron", "sentence", "stays"),
-    [("", "I stopped what you scheduled", False), (MONDAYS, "did not come this time", True)],
+    ("part", "cron", "sentence", "stays"),
+    [
+        (Buggy(), "", "I stopped what you scheduled", False),
+        (Hanging(), MONDAYS, "did not come this time", True),
+    ],
+    ids=["raises", "hangs"],
 )
 async def test_who_scheduled_what_a_bug_prevents_is_told_in_the_end(
-    ws: Workspace, stores: Stores, cron: str, sentence: str, *, stays: bool
+    ws: Workspace,
+    stores: Stores,
+    monkeypatch: pytest.MonkeyPatch,
+    part: SlackPart,
+    cron: str,
+    sentence: str,
+    *,
+    stays: bool,
 ) -> None:
     """K11: not at once, as what fails a few times still comes."""
+    monkeypatch.setattr(intake_schedules, "PART_SECONDS", 0.05)
     async with wired(ws) as rig:
         made = schedule(ws, "", cron=cron)
         await stores.schedules.add(made, most=99)
@@ -170,7 +191,7 @@ async def test_who_scheduled_what_a_bug_prevents_is_told_in_the_end(
             ws.team_id,
             stores.schedules,
             stores.pause,
-            [Buggy()],
+            [part],
             rig.slack,
             lambda: NOW,
         )
