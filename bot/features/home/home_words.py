@@ -73,9 +73,10 @@ AS_IN_PROFILE = Text("As in the profile {profile}. A change applies to this chan
 DIFFERS_FROM_PROFILE = Text("Differs from the profile {profile}. Empty: as in the profile.")
 MODEL_AS_PROFILE = Text("As in the profile {profile}: {model}")
 CHANNEL_PEOPLE = Text("Allowed people")
+PEOPLE_HINT = Text("Empty: as in other channels.")
 CHANNEL_FOLLOW = Text("Replies without a mention")
 FOLLOW = {
-    "alone": Text("Answer without a mention while only one person is talking to me"),
+    "alone": Text("Answer while only one person is talking to me"),
     "always": Text("Always answer"),
     "never": Text("Answer only when I am mentioned"),
 }

@@ -196,7 +196,12 @@ def channel_form(
                 tools,
                 hint=f"{home_words.TOOLS_HINT()} {tools_hint}",
             ),
-            field(_PEOPLE, home_words.CHANNEL_PEOPLE(), people_input(settings.people or ())),
+            field(
+                _PEOPLE,
+                home_words.CHANNEL_PEOPLE(),
+                people_input(settings.people or ()),
+                hint=home_words.PEOPLE_HINT(),
+            ),
             *(_choice(choice, settings) for choice in general.choices),
             *_channel_model(layers, general.models),
             field(_OTHERS, home_words.CHANNEL_OTHERS(), boxes_input(others, allowed)),

@@ -294,7 +294,7 @@ HOW_TO_ASK = (
 )
 ASKED_BY = Text("Asked for by <@{person}>")
 APPROVED_BY = Text("approved by <@{person}>")
-WHILE_WORKING = Text("While I work you see each step, and *Stop* stops me at once.")
+WHILE_WORKING = Text("You see each step while I work. *Stop this answer* stops me at once.")
 
 ASKED = Text(" asked:")
 SCHEDULED_BY = Text(":alarm_clock: Scheduled by {person} on {day}, due {when}: {question}")
