@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -25,7 +25,7 @@ _CHANNEL = re.compile(r"[A-Z0-9]+")
 class Draft(BaseModel):
     """What an admin wrote in the form: instructions of a channel, and a case to try them on.
 
-    Stored as the subject of a job.
+    `instead` are the labels of buttons that open another form with it. Stored as the subject of a job.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -33,14 +33,12 @@ class Draft(BaseModel):
     channel: str
     instructions: str = ""
     case: TrialCase = TrialCase()
+    instead: tuple[str, ...] = ()
 
 
-def instructions_form(
-    draft: Draft, *above: Block, instead: Sequence[str] = (), can_try: bool = True
-) -> Block:
-    """Return the form with `above`, such as the result of a trial. `instead` are labels of buttons that
-    open another form with what is written here."""
-    others = [button(label, f"{INSTEAD}:{n}", str(n)) for n, label in enumerate(instead)]
+def instructions_form(draft: Draft, *above: Block, can_try: bool = True) -> Block:
+    """Return the form with `above`, such as the result of a trial."""
+    others = [button(label, f"{INSTEAD}:{n}", str(n)) for n, label in enumerate(draft.instead)]
     instructions = text_input(draft.instructions, longest=_MAX_INSTRUCTIONS)
     return modal(
         words.TITLE(),

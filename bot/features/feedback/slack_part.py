@@ -119,8 +119,7 @@ class FeedbackPart(SlackPart):
             await self._admin(press.user, channel)
             settings = await self._app.gate.settings(channel)
             draft = Draft(channel=channel, instructions=settings.instructions)
-            labels = [part.text_form_label() for part in self._others if part.text_form_label]
-            await press.open(instructions_form(draft, instead=labels))
+            await press.open(instructions_form(self._with_others(draft)))
             self._app.refresh_home(press.user)
 
     @property
@@ -128,16 +127,21 @@ class FeedbackPart(SlackPart):
         """The parts that can make something else of instructions."""
         return [part for part in self._app.parts if part.text_form_label]
 
+    def _with_others(self, draft: Draft) -> Draft:
+        labels = [part.text_form_label() for part in self._others if part.text_form_label]
+        return draft.model_copy(update={"instead": tuple(labels)})
+
     async def _made_something_else(self, press: Press) -> None:
         draft = draft_of(press.view)
         await self._admin(press.user, draft.channel)
-        other = self._others[int(press.value)]
-        if form := other.text_form(draft.instructions, draft.case):
+        others = {str(n): part for n, part in enumerate(self._others)}
+        other = others.get(press.value)
+        if other and (form := other.text_form(draft.instructions, draft.case)):
             await press.update(form)
 
     async def _tried(self, press: Press) -> None:
         """Have a worker run the case. One that expects nothing is not tried."""
-        draft = draft_of(press.view)
+        draft = self._with_others(draft_of(press.view))
         person = await self._admin(press.user, draft.channel)
         if not draft.case.can_run:
             await press.update(instructions_form(draft, problem(NEEDS_CASE())))

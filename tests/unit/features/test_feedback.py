@@ -19,7 +19,7 @@ from bot.dev.model import ModelRequest, Reply, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.evals.cases import read_cases
 from bot.features.feedback import words
-from bot.features.feedback.instructions_form import CHOOSE, TRY
+from bot.features.feedback.instructions_form import CHOOSE, INSTEAD, TRY
 from bot.features.feedback.ratings import MAX_COMMENTS, Feedback, RatedQuestion
 from bot.features.feedback.report import cases_file
 from bot.features.feedback.slack_part import FEEDBACK
@@ -303,9 +303,14 @@ async def test_an_admin_tries_instructions_before_they_save_them(
         thread = await bot.ask(BEN, SALES, "And now again?")
         [changed] = await bot.answered(SALES, thread)
         assert "231004" in str(changed)
-        assert RULE in str((await opened(bot))["blocks"])
+        view = await opened(bot)
+        assert RULE in str(view["blocks"])
+        await bot.ws.click_in_view(ADA, view["id"], f"{INSTEAD}:0", values=filled())
+        view = await shown(bot, "What it is for, and when to use it")  # they become a skill instead
+        assert await bot.ws.submit(ADA, view["id"], written()) == {}
         log = await command(tmp_path, "audit", "--kind", "administered", REDIS_URL=redis_url)
         assert "channel settings: instructions" in log.out
+        assert f"skill {SKILL}: version 1" in log.out
 
 
 async def test_only_admins_try_and_save_instructions(redis_url: str) -> None:
