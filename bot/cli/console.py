@@ -32,7 +32,7 @@ from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.runs.results.result_markdown import result_text
-from bot.runs.results.trust import trust_in
+from bot.runs.results.result_trust import trust_in
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.slack.ui.approval_kinds import WaitKind, deny
 from bot.testing.conversation import MemoryConversation

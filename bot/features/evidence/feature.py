@@ -14,7 +14,7 @@ from bot.features.evidence.modal import SHOW
 from bot.features.evidence.run_part import EvidencePart
 from bot.features.evidence.settings import EvidenceSettings
 from bot.features.evidence.trust import trust_of
-from bot.runs.results.trust import fill_trust_by
+from bot.runs.results.result_trust import fill_trust_by
 from bot.slack.ui.buttons import AnswerButton
 
 

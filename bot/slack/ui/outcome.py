@@ -23,7 +23,7 @@ from bot.core.answers import (
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.runs.context.answer_locale import locale_of_message
-from bot.runs.results.trust import trust_in, with_trust
+from bot.runs.results.result_trust import trust_in, with_trust
 from bot.slack.edge.text import clean, one_line
 from bot.slack.ui import words
 from bot.slack.ui.arguments import CHANNEL

@@ -22,7 +22,7 @@ from bot.library.tracing.findings import (
     Unreadable,
     Verdict,
 )
-from bot.runs.results.trust import trust_in
+from bot.runs.results.result_trust import trust_in
 from bot.settings import Settings
 from bot.slack.ui.outcome import render, render_shared
 from bot.slack.ui.parts import Rendered
