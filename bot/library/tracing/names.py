@@ -74,7 +74,7 @@ _TOTALS = frozenset(
 )
 
 
-def told_of_another(
+def misattributed_row(
     field: AnswerField,
     start: int,
     end: int,

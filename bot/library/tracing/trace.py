@@ -14,7 +14,7 @@ from bot.library.tracing.cldr import plain
 from bot.library.tracing.derive import Column, Operand, derive
 from bot.library.tracing.fields import AnswerField, FieldKind
 from bot.library.tracing.findings import Claim, Finding, Operation, Place, Reason, Verdict
-from bot.library.tracing.names import told_of_another
+from bot.library.tracing.names import misattributed_row
 from bot.library.tracing.outputs import Counts, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import folded
 from bot.library.tracing.references import Filled
@@ -231,11 +231,11 @@ class _Search:
             claim.formula = best.searched.formula
             return
         claim.settle(Verdict.READ, *_places([best, *hits]))
-        if _told_of_another(statement, hits):
+        if _misattributed_row(statement, hits):
             # Sure only if it stands in no other row either, in another notation or rounded.
             for searched in self._in_time():
                 hits += searched.numbers(statement.number)
-            claim.other_row = _told_of_another(statement, hits)
+            claim.other_row = _misattributed_row(statement, hits)
 
     def _trusts(self, searched: Searched) -> bool:
         """Return whether an output counts: the numbers of a calculation, and of what the output was
@@ -352,7 +352,7 @@ class _Search:
         other = ""
         if row := searched.row(cell):
             at = reference.filled.start, reference.filled.end
-            other = told_of_another(answer_field, *at, *row, is_exact=True, is_reference=True)
+            other = misattributed_row(answer_field, *at, *row, is_exact=True, is_reference=True)
         return Finding(
             field=reference.path,
             text=text[:300],
@@ -397,7 +397,7 @@ class _Search:
                 claim.formula, claim.operation = derived.formula, derived.operation
 
 
-def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
+def _misattributed_row(statement: Statement, hits: Sequence[Hit]) -> str:
     """Return the name of the row that a figure is told of if in each table it stands in one row, and
     in none in that one; else "". What stands outside of tables may be of anything."""
     rows = dict[tuple[str, str], dict[int, tuple[ShownTable, ShownRow]]]()
@@ -420,7 +420,7 @@ def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
     told = set[str]()
     for in_table in rows.values():
         names = {
-            told_of_another(statement.field, statement.start, end, table, row, is_exact=is_exact)
+            misattributed_row(statement.field, statement.start, end, table, row, is_exact=is_exact)
             for table, row in in_table.values()
         }
         if len(in_table) > 1 and "" in names:

@@ -96,7 +96,7 @@ class DirectHistory:
         being answered, were edited, deleted or erased since, or were asked in private or elsewhere.
         """
         has_begun = caller.seen or caller.previous_response_id
-        if has_begun or not (_opens_thread(request) and self.settings.remembers(request)):
+        if has_begun or not (_begins_conversation(request) and self.settings.remembers(request)):
             return EarlierExchanges()
         exchanges = await self._exchanges(request)
         threads = list(dict.fromkeys(exchange.thread_key for exchange in exchanges))
@@ -197,7 +197,7 @@ class DirectHistory:
         return [*questions, assistant_message(shortened(answer, Room(_ANY_LENGTH, for_answer)))]
 
 
-def _opens_thread(request: Request) -> bool:
+def _begins_conversation(request: Request) -> bool:
     """Return whether a person begins a conversation with the bot in their direct message, perhaps in a
     thread below what was written there, or asks again."""
     return request.entry in _OPENING
