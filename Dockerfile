@@ -2,25 +2,32 @@
 # compose.yaml runs `bot web` and `bot worker` from it, beside a Redis of their own.
 # docs/operate.md says how to use both. Base images have no digests here; add those that you have checked.
 
-FROM python:3.13-slim-trixie AS build
-ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-RUN python -m venv /opt/bot
+FROM python:3.13-slim-trixie AS libraries
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 WORKDIR /src
+RUN python -m venv --without-pip /opt/bot
 COPY requirements.txt ./
-RUN /opt/bot/bin/pip install --quiet --only-binary :all: --require-hashes -r requirements.txt
+# Without the tests of the largest libraries. Compiled here: processes may write nothing on their read-only root.
+RUN python -m pip --python /opt/bot/bin/python install --quiet --only-binary :all: --require-hashes -r requirements.txt \
+    && find /opt/bot/lib/*/site-packages/matplotlib /opt/bot/lib/*/site-packages/pandas \
+        /opt/bot/lib/*/site-packages/scipy /opt/bot/lib/*/site-packages/sklearn /opt/bot/lib/*/site-packages/statsmodels \
+        -type d -name tests -prune -exec rm -r {} + \
+    && /opt/bot/bin/python -m compileall -q /opt/bot/lib
+
+FROM libraries AS build
 COPY pyproject.toml README.md LICENSE manifest.yml ./
 COPY bot bot
 COPY tools tools
-# Compiled here: processes may write nothing on their read-only root.
-RUN /opt/bot/bin/pip install --no-deps --no-build-isolation --no-index . \
-    && /opt/bot/bin/python -m compileall -q /opt/bot/lib \
-    && /opt/bot/bin/pip uninstall --quiet --yes hatchling pip
+RUN python -m pip --python /opt/bot/bin/python install --no-deps --no-build-isolation --no-index --prefix /opt/new . \
+    && /opt/bot/bin/python -m compileall -q /opt/new/lib
 
 FROM python:3.13-slim-trixie
 RUN groupadd --gid 10001 bot \
     && useradd --uid 10001 --gid bot --no-create-home --home-dir /tmp --shell /usr/sbin/nologin bot \
     && install -d -o bot -g bot -m 0700 /data
-COPY --from=build /opt/bot /opt/bot
+# Two layers: an upgrade that keeps the libraries loads only the second.
+COPY --from=libraries /opt/bot /opt/bot
+COPY --from=build /opt/new /opt/bot
 ENV PATH=/opt/bot/bin:$PATH HOME=/tmp \
     PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     BOT_DATA_DIR=/data BOT_METRICS_PORT=9090 BOT_LOG_FORMAT=json
