@@ -15,7 +15,8 @@ RUN python -m pip --python /opt/bot/bin/python install --quiet --only-binary :al
     && /opt/bot/bin/python -m compileall -q /opt/bot/lib
 
 FROM libraries AS build
-COPY pyproject.toml README.md LICENSE manifest.yml ./
+COPY pyproject.toml README.md CHANGELOG.md LICENSE manifest.yml ./
+COPY docs docs
 COPY bot bot
 COPY tools tools
 RUN python -m pip --python /opt/bot/bin/python install --no-deps --no-build-isolation --no-index --prefix /opt/new . \
