@@ -14,6 +14,9 @@ from typing import Any
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit.definition_place import short_path
 
+FEATURES_GROUP = "slack_answer_bot.features"
+"""The group of entry points by which installed packages offer features."""
+
 MISTAKES = (Exception, SystemExit)
 """What importing a file with a mistake may raise."""
 

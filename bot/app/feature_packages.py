@@ -13,13 +13,18 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
-from bot.app.entry_points import MISTAKES, entry_of, folders_of, line_about, load
+from bot.app.entry_points import (
+    FEATURES_GROUP,
+    MISTAKES,
+    entry_of,
+    folders_of,
+    line_about,
+    load,
+)
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.features import Feature
 from bot.settings import Settings
 from bot.settings.errors import setting_error
-
-ENTRY_POINTS = "slack_answer_bot.features"
 
 
 def features_of_packages(settings: Settings) -> tuple[Feature, ...]:
@@ -28,7 +33,7 @@ def features_of_packages(settings: Settings) -> tuple[Feature, ...]:
     Raises ToolDefinitionError with one line that names the place of a mistake, and
     ConfigurationError for a wrong or unknown table in bot.toml.
     """
-    points = sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
+    points = sorted(metadata.entry_points(group=FEATURES_GROUP), key=lambda point: point.name)
     names = [point.name for point in points]
     for point in points:
         if names.count(point.name) > 1:

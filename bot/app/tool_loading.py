@@ -7,7 +7,7 @@ A mistake in any of them is one line that names its place, and the bot does not 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -15,24 +15,26 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
-from bot.agent.builtin.shared_budget import ParentRun
-from bot.agent.builtin.subagents import Subagents, dispatch_subagent
-from bot.app.entry_points import MISTAKES, entry_of, line_about, load, origin_of
+from bot.agent.builtin.subagents import dispatch_subagent
+from bot.app.entry_points import (
+    FEATURES_GROUP,
+    MISTAKES,
+    entry_of,
+    line_about,
+    load,
+    origin_of,
+)
 from bot.app.tool_folders import import_packages, module_names, own_folder, room_modules
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.folder_permissions import checked_folder
 from bot.settings import Settings
-from bot.toolkit import SERVICES, Provider, Tool
+from bot.toolkit import Provider, Tool
 from bot.toolkit.catalogue import RESERVED, Catalogue
 from bot.toolkit.definition_place import short_path, type_name
 from bot.toolkit.tool import ToolFunction
 
 ENTRY_POINTS = "slack_answer_bot.tools"
 """The group of entry points by which installed packages offer tools."""
-
-_SERVICES: frozenset[type] = SERVICES | {ParentRun, Subagents}
-"""The services that the bot itself offers to tools, some of them only in Slack or with a
-setting."""
 
 Offered = ToolFunction[Any] | Provider[Any]
 """What `@tool` and `@provider` make."""
@@ -67,20 +69,33 @@ def load_tools(paths: tuple[Path, ...] = ()) -> LoadedTools:
 @cache
 def _loaded(paths: tuple[Path, ...]) -> LoadedTools:
     tools: dict[tuple[str, str], tuple[Tool, str]] = {}
-    providers: dict[type, Provider[Any]] = {}
+    clients = list[Provider[Any]]()
     for origin, value in _offered(paths):
         if isinstance(value, Provider):
-            _add_provider(value, providers)
+            clients.append(value)
         else:
             made = value.tool
             tools.setdefault((made.name, made.place), (made, origin))  # others may import it
     catalogue = Catalogue.of(made for made, _ in tools.values())  # refuses two of one name
-    for each in catalogue.tools:
-        _check_served(each, providers)
+    origins = {name: origin for (name, _), (_, origin) in tools.items() if origin}
+    services = _own_services(tool for tool in catalogue.tools if tool.name not in origins)
+    providers: dict[type, Provider[Any]] = {}
+    for client in clients:
+        _add_provider(client, providers, services)
+    featured = {origin_of(point) for point in metadata.entry_points(group=FEATURES_GROUP)}
+    for tool in catalogue.tools:
+        if origins.get(tool.name) not in featured:  # a feature may offer what its own tools ask for
+            _check_served(tool, services | providers.keys())
     return LoadedTools(
-        catalogue.with_own(dispatch_subagent.tool),
-        tuple(providers.values()),
-        {name: origin for (name, _), (_, origin) in tools.items() if origin},
+        catalogue.with_own(dispatch_subagent.tool), tuple(providers.values()), origins
+    )
+
+
+def _own_services(tools: Iterable[Tool]) -> frozenset[type]:
+    """Return the services that the bot and its features offer, some of them only in Slack or with a
+    setting: all that our own tools ask for."""
+    return frozenset(
+        kind for tool in (*tools, dispatch_subagent.tool) for kind in tool.services.values()
     )
 
 
@@ -177,9 +192,11 @@ def _at_entry_point(point: metadata.EntryPoint) -> list[Offered]:
     return found
 
 
-def _add_provider(made: Provider[Any], providers: dict[type, Provider[Any]]) -> None:
-    """Add a provider. Raises ToolDefinitionError when its type is provided already."""
-    if made.provides in _SERVICES:
+def _add_provider(
+    made: Provider[Any], providers: dict[type, Provider[Any]], services: Collection[type]
+) -> None:
+    """Add a provider. Raises ToolDefinitionError when its type is provided already, as are `services`."""
+    if made.provides in services:
         raise ToolDefinitionError(
             f"{made.place}: provider {made.name}: the bot itself provides {made.type_name}."
         )
@@ -191,10 +208,10 @@ def _add_provider(made: Provider[Any], providers: dict[type, Provider[Any]]) -> 
         )
 
 
-def _check_served(made: Tool, providers: Mapping[type, object]) -> None:
+def _check_served(made: Tool, provided: Collection[type]) -> None:
     """Raise ToolDefinitionError when a tool asks for a service that can never be there."""
     for name, kind in made.services.items():
-        if kind not in _SERVICES and kind not in providers:
+        if kind not in provided:
             raise ToolDefinitionError(
                 f"{made.place}: tool {made.name}: nobody provides {type_name(kind)}, which its "
                 f"parameter {name} asks for. Write a @provider that yields it, or install its package."

@@ -74,7 +74,6 @@ __all__ = [
     "CHART_TYPE",
     "MAX_QUERY_CHARACTERS",
     "MAX_RESULTS",
-    "SERVICES",
     "TABLE_TYPE",
     "Artifact",
     "Artifacts",
@@ -165,25 +164,3 @@ __all__ = [
     "zone_note",
     "zone_of",
 ]
-
-SERVICES: frozenset[type] = frozenset(
-    {
-        Artifacts,
-        Canvases,
-        Conversation,
-        Databases,
-        Directory,
-        Documents,
-        Exports,
-        Fetcher,
-        Interpreters,
-        Memories,
-        Programs,
-        ScheduledMessages,
-        Schedules,
-        SkillFiles,
-        Tables,
-        WebSearch,
-    }
-)
-"""The services that the bot itself offers to tools, some of them only in Slack or with a setting."""

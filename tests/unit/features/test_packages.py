@@ -11,13 +11,15 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.app.feature_packages import ENTRY_POINTS
+from bot.app.entry_points import FEATURES_GROUP
 from bot.app.features import all_features, operator_parts
+from bot.app.tool_loading import _loaded, catalogue
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.dev.model import Script, finish
 from bot.dev.workspace import ADA
@@ -74,6 +76,22 @@ def broken() -> Feature:
 NUMBER = 1
 """
 
+TOOLS = """
+from typing import Protocol
+
+from bot.toolkit import Provided, tool
+
+
+class Words(Protocol):
+    "What the feature offers."
+
+
+@tool(group="house", summary="Greet")
+def greet(words: Provided[Words]) -> str:
+    "Greet."
+    return "Hello"
+"""
+
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -101,6 +119,26 @@ def names(table: Mapping[str, Any] | None = None, name: str = "greeting") -> lis
 def test_a_feature_of_a_package_has_its_settings_and_comes_after_ours(place: Path) -> None:
     install(place, "greeting_of_test:greeting")
     assert names({"word": "greeting"})[-2] == "greeting"
+
+
+def test_a_tool_may_ask_for_what_the_feature_of_its_package_offers(place: Path) -> None:
+    """The bot need not know the type; without the feature it would not start."""
+    (place / "greeting_tools.py").write_text(TOOLS)
+    facts = place / "greeting_of_test-1.0.dist-info" / "entry_points.txt"
+    install(place, "greeting_of_test:greeting")
+    tools = "[slack_answer_bot.tools]\ngreet = greeting_tools\n"
+    try:
+        for features, fits in ((facts.read_text(), True), ("", False)):
+            facts.write_text(features + tools)
+            _loaded.cache_clear()
+            with (
+                nullcontext()
+                if fits
+                else pytest.raises(ToolDefinitionError, match="provides Words")
+            ):
+                assert catalogue().get("greet")
+    finally:
+        _loaded.cache_clear()
 
 
 def test_a_setting_may_have_a_name_that_python_reserves(place: Path) -> None:
@@ -234,7 +272,7 @@ def test_the_page_names_all_that_there_is() -> None:
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text("utf-8"))["project"]
     [[_, of_page]] = re.findall(r"```(toml)\n(.*?)```", page, re.DOTALL)
     assert tomllib.loads(of_page)["project"]["entry-points"] == project["entry-points"]
-    assert ENTRY_POINTS in project["entry-points"]
+    assert FEATURES_GROUP in project["entry-points"]
     assert len(page.split()) <= 600
 
 
