@@ -251,7 +251,8 @@ async def test_the_example_takes_part_in_a_bot(house_style: Path, redis_url: str
         )
     assert told["text"].splitlines()[0] == "• use, not _utilize_"
     metrics = Metrics()
-    metrics.include(operator_parts(all_features(Settings(_env_file=None)))[-1].metrics)
+    features = {feature.name: feature for feature in all_features(Settings(_env_file=None))}
+    metrics.include(operator_parts([features["house_style"]])[0].metrics)
     assert "house_style_sent_back_total 1.0" in metrics.text().decode()
 
 
