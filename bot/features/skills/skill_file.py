@@ -26,7 +26,7 @@ _MOST_TOOLS = 50
 _LONGEST_NAME = 128  # that can be used at all
 _FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _FRONTMATTER = re.compile(r"---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*?)[ \t]*")
+_FIELD = re.compile(r"([ ]*[A-Za-z][\w-]*):[ \t]+([^\s\"'|>\[{&*!].*?)[ \t]*")
 _NAME = re.compile(r"[^\W_][\w.-]*")
 _STANDARD_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _TOOL = re.compile(r"[^\s,()]+(?:\([^)]*\))?")
@@ -115,7 +115,7 @@ def _fields(frontmatter: str, warnings: list[str]) -> dict[str, Any]:
         fields = _parsed(frontmatter)
     except yaml.YAMLError as error:
         try:
-            fields = _parsed("\n".join(map(_quoted, frontmatter.split("\n"))))
+            fields = _parsed(_with_quotes(frontmatter))
         except yaml.YAMLError:
             raise Unusable(f"its frontmatter is no YAML: {_problem(error)}") from None
         warnings.append("a value with a bare colon was read as text: put it in quotes")
@@ -151,10 +151,21 @@ def _parsed(text: str) -> Any:
         raise yaml.YAMLError(str(error)) from None
 
 
+def _with_quotes(frontmatter: str) -> str:
+    """Return a frontmatter with quotes around values that hold a bare colon, also in a second line."""
+    lines = list[str]()
+    for line in frontmatter.split("\n"):
+        goes_on = line.startswith(" ") and lines and lines[-1][:1] != " "
+        if goes_on and _FIELD.fullmatch(lines[-1]):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(map(_quoted, lines))
+
+
 def _quoted(line: str) -> str:
-    """Return a line of the frontmatter with its value in quotes, if it holds a bare colon."""
     match = _FIELD.fullmatch(line)
-    if match is None or match[2][0] in "\"'|>[{&*!" or ": " not in match[2]:
+    if match is None or ": " not in match[2]:
         return line
     value = match[2].replace("\\", "\\\\").replace('"', '\\"')
     return f'{match[1]}: "{value}"'
