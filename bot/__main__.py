@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from bot.cli import WRONG_USAGE, cli
+from bot.cli.output import discard
 from bot.cli.process_signals import treat_signals_as_ctrl_c
 from bot.core.errors import (
     ConfigurationError,
@@ -24,6 +26,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line; print configuration errors as one line instead of a traceback."""
+    _open_closed_streams()
     treat_signals_as_ctrl_c()
     os.umask(0o077)  # files of the bot are readable only by its own user
     try:
@@ -36,6 +39,9 @@ def main() -> None:
         _fail(_of_redis(error.__cause__) or str(error), UNAVAILABLE)
     except SystemExit:
         raise
+    except BrokenPipeError:  # of what reads stdout, as `head` does
+        discard(sys.stdout)
+        sys.exit(UNAVAILABLE)
     except BaseException as error:
         if _is_interruption(error):
             sys.exit(INTERRUPTED)
@@ -45,6 +51,13 @@ def main() -> None:
             raise  # before logs are set up nobody has said anything
         log.critical("The process ends by an error of its own", exc_info=True)
         sys.exit(UNAVAILABLE)
+
+
+def _open_closed_streams() -> None:
+    """Let a stream that was closed before the start lead nowhere, so that no file gets its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - for the whole process
 
 
 def _of_redis(error: BaseException | None) -> str:

@@ -26,6 +26,7 @@ from bot.agent.events import (
     ToolsAcquired,
     ToolStarted,
 )
+from bot.cli.output import write
 from bot.core.answers import GIVEN
 from bot.core.approvals import CALL, Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
@@ -85,8 +86,7 @@ class ConsoleSurface:
     async def show(self, event: Event) -> None:
         """See `Surface.show`."""
         if self.stream and (line := _progress(event)):
-            sys.stderr.write(for_terminal(line))
-            sys.stderr.flush()
+            write(sys.stderr, for_terminal(line))
 
     async def ask(
         self,
@@ -112,15 +112,15 @@ class ConsoleSurface:
     async def finish(self, outcome: Outcome) -> None:
         """See `Surface.finish`."""
         if self.as_json:
-            sys.stdout.write(escaped_json(outcome.model_dump_json(indent=2)) + "\n")
+            write(sys.stdout, escaped_json(outcome.model_dump_json(indent=2)) + "\n")
         elif not self.only_data:
-            sys.stdout.write(for_terminal(as_text(outcome)) + "\n")
+            write(sys.stdout, for_terminal(as_text(outcome)) + "\n")
         elif outcome.response_type == GIVEN and outcome.result is not None:
-            sys.stdout.write(escaped_json(result_text(outcome)) + "\n")
+            write(sys.stdout, escaped_json(result_text(outcome)) + "\n")
             words = as_text(outcome.model_copy(update={"result": None}))
-            sys.stderr.write(for_terminal(words) + "\n")
+            write(sys.stderr, for_terminal(words) + "\n")
         else:
-            sys.stderr.write(for_terminal(as_text(outcome)) + "\n")
+            write(sys.stderr, for_terminal(as_text(outcome)) + "\n")
 
 
 def is_interactive() -> bool:

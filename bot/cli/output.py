@@ -6,12 +6,33 @@ colours or forge lines. So commands print only with these functions.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from bot.settings import Settings
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write `text`, and nothing from now on if nobody reads it any more, as after `| head`.
+
+    Ends the command with a line if it cannot be written, as on a full disk.
+    """
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        discard(stream)
+    except OSError as error:
+        discard(stream)
+        sys.exit(f"bot: the output cannot be written: {error.strerror}.")
+
+
+def discard(stream: TextIO) -> None:
+    """Let `stream` lead nowhere: what it still holds would fail again at the end of the process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_lines(lines: Iterable[str], *, to_stderr: bool = False) -> None:
@@ -19,7 +40,7 @@ def print_lines(lines: Iterable[str], *, to_stderr: bool = False) -> None:
     from bot.text.invisible_text import escaped  # loads what help does not need
 
     for line in lines:
-        print(escaped(line), file=sys.stderr if to_stderr else sys.stdout, flush=True)
+        write(sys.stderr if to_stderr else sys.stdout, f"{escaped(line)}\n")
 
 
 def say_left_out(settings: Settings) -> None:
@@ -33,4 +54,4 @@ def print_json(text: str) -> None:
     """Print JSON `text` with control characters escaped, which does not change its value."""
     from bot.text.invisible_text import escaped_json
 
-    print(escaped_json(text))
+    write(sys.stdout, f"{escaped_json(text)}\n")

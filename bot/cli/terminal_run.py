@@ -12,6 +12,7 @@ from bot.app.run_setup import open_runner, redis_and_stores
 from bot.cli.console import ConsoleConversation, anybody, console_surface, is_interactive
 from bot.cli.output import say_left_out
 from bot.cli.process_signals import end_soon, ending_signals
+from bot.cli.stdin import file_name
 from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
@@ -31,18 +32,22 @@ async def ask_once(
     files: list[Path],
     schema: dict[str, Any] | None,
     *,
+    piped: bytes = b"",
     as_json: bool,
     stream: bool,
     dry_run: bool,
 ) -> Outcome:
     """Answer on stdout, using a temporary Redis. A signal to end stops the run cleanly.
 
+    `piped` is what came from stdin, a file as `files` are unless it is empty.
     Servers with personal accounts are left out: an account would be gone with the Redis.
     """
     say_left_out(settings)
     settings = settings.without_personal_servers
     features = all_features(settings)
     conversation = ConsoleConversation.with_files(files, Path.cwd())
+    if piped:
+        conversation.attach(file_name(piped), piped)
     async with (
         telemetry(settings.otel_exporter_otlp_endpoint) as observers,
         redis_and_stores(settings, data_dir=None) as (_, stores),

@@ -63,19 +63,30 @@ class Command:
 
 
 def start(
-    *arguments: str, environment: Mapping[str, str], folder: Path, out: Path, err: Path
+    *arguments: str,
+    environment: Mapping[str, str],
+    folder: Path,
+    out: Path,
+    err: Path,
+    stdin: Path = Path(os.devnull),
 ) -> Command:
     """`bot <arguments>` in `folder`, with nothing but `environment`; what it says is added to `out`
-    and `err`, and it has nothing to read."""
-    process = _CONTEXT.Process(target=_run, args=(arguments, environment, folder, out, err))
+    and `err`, and it reads `stdin`."""
+    process = _CONTEXT.Process(target=_run, args=(arguments, environment, folder, out, err, stdin))
     process.start()
     return Command(process)
 
 
 def _run(
-    arguments: tuple[str, ...], environment: Mapping[str, str], folder: Path, out: Path, err: Path
+    arguments: tuple[str, ...],
+    environment: Mapping[str, str],
+    folder: Path,
+    out: Path,
+    err: Path,
+    stdin: Path,
 ) -> None:
     _begin(environment, folder, out, err)
+    sys.stdin = stdin.open()
     sys.argv = ["bot", *arguments]
     main()
 

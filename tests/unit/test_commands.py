@@ -56,7 +56,9 @@ RUNNING = tempfile.TemporaryDirectory(prefix="own-")
 
 
 @asynccontextmanager
-async def started(folder: Path, *arguments: str, **environment: str) -> AsyncGenerator[Started]:
+async def started(
+    folder: Path, *arguments: str, stdin: Path = Path(os.devnull), **environment: str
+) -> AsyncGenerator[Started]:
     """`bot …` in `folder`, with nothing set but what is given; killed at the end."""
     keep = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
     own = {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "TMPDIR": RUNNING.name}
@@ -64,7 +66,9 @@ async def started(folder: Path, *arguments: str, **environment: str) -> AsyncGen
     with tempfile.TemporaryDirectory() as said:
         out, err = (Path(said) / name for name in ("out", "err"))
         out.touch()  # whoever looks before the process writes finds nothing, not no file
-        process = start(*arguments, environment=environment, folder=folder, out=out, err=err)
+        process = start(
+            *arguments, environment=environment, folder=folder, out=out, err=err, stdin=stdin
+        )
         try:
             yield Started(process, Path(said))
         finally:
@@ -72,8 +76,10 @@ async def started(folder: Path, *arguments: str, **environment: str) -> AsyncGen
             await process.wait()
 
 
-async def bot(folder: Path, *arguments: str, **environment: str) -> Done:
-    async with started(folder, *arguments, **environment) as command:
+async def bot(
+    folder: Path, *arguments: str, stdin: Path = Path(os.devnull), **environment: str
+) -> Done:
+    async with started(folder, *arguments, stdin=stdin, **environment) as command:
         return await command.ended()
 
 
@@ -86,11 +92,14 @@ def reaching(api: ResponsesServer) -> dict[str, str]:
 
 
 async def test_ask_about_a_file_and_get_json(tmp_path: Path) -> None:
-    """Item 8: the same loop and tools as in Slack; progress on stderr, the outcome on stdout."""
+    """Item 8: the same loop and tools as in Slack; progress on stderr, the outcome on stdout. What is
+    piped in is a file, too."""
     (tmp_path / "sales.csv").write_text("region,revenue\nNorth,3\nSouth,4\n")
+    (tmp_path / "piped").write_text("[1, 2]")
 
     def read(request: ModelRequest) -> Any:
         assert "sales.csv (file_id F1" in request.text
+        assert "stdin.json (file_id F2" in request.text
         return call("read_file", {"file_id": "F1"})
 
     script = Script([respond(read), finish(answer("Seven."))])
@@ -103,6 +112,7 @@ async def test_ask_about_a_file_and_get_json(tmp_path: Path) -> None:
             "sales.csv",
             "--json",
             "--stream",
+            stdin=tmp_path / "piped",
             **reaching(api),
         )
     assert done.code == 0, done.err
@@ -163,6 +173,7 @@ async def test_a_command_that_cannot_start_says_why_in_one_line(tmp_path: Path) 
         cases: list[tuple[list[str], dict[str, str], int, str]] = [
             (["ask", "x"], {}, 3, "OPENAI_API_KEY is not set"),
             (["ask", "x", "--file", "none.csv"], {}, 3, "there is no file none.csv"),
+            (["ask", "x", "--file", "-"], {}, 3, "nothing comes from stdin"),
             (["ask", "x"], {"PORT": "high"}, 3, "PORT"),
             (
                 ["ask", "x"],
@@ -183,6 +194,10 @@ async def test_a_command_that_cannot_start_says_why_in_one_line(tmp_path: Path) 
             [line] = done.err.splitlines()
             assert line.startswith("bot: ")
             assert said in line
+    done = await bot(tmp_path, "ask", "x", "--json")
+    failure = json.loads(done.out)
+    assert {"version": 1, "status": "failed", "note": failure["note"]} == failure
+    assert f"bot: {failure['note']}\n" == done.err
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from bot.cli import cli
+from bot.core.answers import Answer
+from bot.core.outcome import Outcome, Totals
 from bot.features.commands.settings import BeforeToolCommand
 from bot.mcp.config import McpOAuth
 from bot.model import ModelChoice
@@ -168,6 +170,16 @@ def test_docs_name_every_setting_with_its_default() -> None:
     assert tables_of_the_page() == tables | {
         "Environment": environment | {"BOT_CONFIG": "bot.toml", "BOT_SECRETS_DIR": "/run/secrets"}
     }
+
+
+def test_docs_name_every_field_of_the_json() -> None:
+    """A script's author looks there; a field that is gone is not there either."""
+    page = (ROOT / "docs" / "scripts.md").read_text("utf-8")
+    tables = page.split("| --- | --- |\n")[2:]
+    rows = [re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for table in tables]
+    named = [re.findall(r"`(\w+)`", " ".join(each)) for each in rows]
+    for fields, model in zip(named, (Outcome, Answer, Totals), strict=True):
+        assert sorted(fields) == sorted(model.model_fields)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

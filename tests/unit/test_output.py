@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from bot.cli.output import print_json, print_lines
+from bot.cli.output import print_json, print_lines, write
 from bot.core.check import Check, Level
 from bot.ops.doctor import report
 from bot.text.invisible_text import escaped_json
@@ -49,3 +51,14 @@ def test_findings_of_the_doctor_forge_nothing(monkeypatch: pytest.MonkeyPatch) -
     lines = seen.getvalue().split("\n")
     assert all(line.isprintable() for line in lines)
     assert not any(line.strip().startswith("✓") for line in lines)
+
+
+def test_a_reader_that_left_is_no_error_and_a_full_disk_is_one_line() -> None:
+    """`bot audit | head` ends quietly; a script hears of an answer that was not written."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream:
+        write(stream, "nobody reads this")
+        write(stream, "nor this")
+    with Path("/dev/full").open("w") as stream, pytest.raises(SystemExit, match="No space left"):
+        write(stream, "x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from bot.agent.events import (
     ToolStarted,
     TurnStarted,
 )
+from bot.cli import stdin
 from bot.cli.console import ConsoleConversation, ConsoleSurface, as_text, exit_code
 from bot.core.answers import Chart
-from bot.core.errors import ModelErrorKind, ToolError
+from bot.core.errors import ConfigurationError, ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
 from tests.support.runs import answer
 
@@ -145,3 +147,31 @@ async def test_there_is_no_thread_and_no_channel() -> None:
     assert await conversation.thread(limit=5) == []
     with pytest.raises(ToolError, match="terminal"):
         await conversation.history("general", limit=5)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b'a;b\n1;"x; y"\n', "stdin.csv"),
+        (b"Dear Ada,\nyes.\n", "stdin.txt"),
+        (b' {"a": 1}', "stdin.json"),
+        (b"<!DOCTYPE html><p>", "stdin.html"),
+        (b"%PDF-1.7\n\x00", "stdin.pdf"),
+        (b"PK\x03\x04\x00", "stdin"),
+    ],
+)
+def test_what_is_piped_in_has_a_name_by_which_it_is_read(data: bytes, name: str) -> None:
+    """`cat sales.csv | bot ask …` is a table, although nobody said so."""
+    assert stdin.file_name(data) == name
+
+
+def test_stdin_that_does_not_end_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a script hangs forever, nor is the memory filled."""
+    monkeypatch.setattr(stdin, "MOST_SILENCE", 0.05)
+    reading, writing = os.pipe()
+    for file, says in ((reading, "does not end"), ("/dev/zero", "50 MB")):
+        with open(file) as stream:  # noqa: PTH123 - one is a number
+            monkeypatch.setattr("sys.stdin", stream)
+            with pytest.raises(ConfigurationError, match=says):
+                stdin.read_stdin(is_asked_for=False)
+    os.close(writing)
