@@ -5,11 +5,11 @@ each other tool in the description of `acquire_tools`. It asks for the tools it 
 """
 
 from bot.agent.events import ToolsAcquired
-from bot.dev.model import Script, call, finish
+from bot.dev.model import ResponsesServer, Script, call, finish
 from bot.store import Stores
 from bot.toolkit import tool
 from bot.toolkit.tool import Services
-from tests.support.runs import answer, bot_with
+from tests.support.runs import answer, bot_on, bot_with
 
 
 async def almanac(_services: Services) -> str:
@@ -50,12 +50,18 @@ async def test_a_tool_is_acquired_then_used(stores: Stores) -> None:
 
 
 async def test_it_stays_for_the_rest_of_the_thread(stores: Stores) -> None:
-    """The tool is still offered for the next question in the thread."""
+    """The next question in the thread has the tool, and knows what it said: another process asks it, of a
+    service that has lost the conversation."""
     script = Script(
         [call("acquire_tools", {"names": ["moon"]}), finish(answer()), finish(answer())]
     )
-    async with bot_with(stores, script, moon.tool, greet.tool) as bot:
-        await bot.ask("Look up the moon.")
-        await bot.ask("And tomorrow?")
+    async with ResponsesServer.open(brain=script) as api:
+        async with bot_on(stores, api, moon.tool, greet.tool) as bot:
+            await bot.ask("Look up the moon.")
+        for response in api.responses.values():
+            response.kept = False
+        async with bot_on(stores, api, moon.tool, greet.tool) as bot:
+            await bot.ask("And tomorrow?")
 
     assert "moon" in bot.offered()
+    assert str(bot.said()).count("The observatory knows nothing of days.") == 1
