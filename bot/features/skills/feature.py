@@ -17,7 +17,7 @@ from bot.features.skills.library import Library
 from bot.features.skills.run_part import SkillsPart
 from bot.features.skills.settings import SkillSettings
 from bot.features.skills.uses import USES, SkillMetric, use_lines
-from bot.features.skills.written import STORED
+from bot.features.skills.written import STORED, WrittenSkills
 from bot.runs.queue.engine import Handle
 from bot.runs.run_deps import RunDeps
 from bot.runs.trials import RunCase, Trials
@@ -91,10 +91,11 @@ class _ForOperators(OperatorPart):
             warning(_NAME, f"{folder} is not loaded: {why}", "correct it, then restart the bot")
             for folder, why in loaded.refused
         ]
+        written = await WrittenSkills.of(stores).names() if stores else frozenset()
         lines += [
-            warning(_NAME, f"{channel} loads {name}, which no folder has", "correct `load`")
+            warning(_NAME, f"{channel} loads {name}, which is no skill", "correct `load`")
             for channel, name in self._loads
-            if self._library.get(name) is None
+            if self._library.get(name) is None and name not in written
         ]
         if broken := [skill.name for skill in loaded.skills if skill.warnings]:
             lines.append(warning(_NAME, f"not as the standard has it: {', '.join(broken)}", _FIX))

@@ -77,6 +77,11 @@ class WrittenSkills:
         """Return the workspaces that have had such skills."""
         return sorted(await self._teams.all())
 
+    async def names(self) -> frozenset[str]:
+        """Return the names of these skills in all workspaces."""
+        skills = [await self.all(team) for team in await self.teams()]
+        return frozenset(skill.name for of_team in skills for skill in of_team)
+
     async def get(self, team: str, name: str) -> WrittenSkill | None:
         """Return the current version of a skill; None without one."""
         return await self._current(team).get(name)
