@@ -74,7 +74,7 @@ EXPECTED = [
     ("broken events always", "failed", "model_error", 3, BROKE),
     ("context overflow once", "success", "completed", 4, ""),
     ("context overflow at once", "failed", "prompt_too_long", 1, LONG),
-    ("never finishes", "partial", "max_turns", 4, f"{NO_STEPS} What I had done: 1 + 1."),
+    ("never finishes", "partial", "max_turns", 4, f"{NO_STEPS} What I did: 1 + 1."),
     ("repeats itself", "partial", "max_turns", 6, STEPS),
     ("over budget", "partial", "token_budget", 2, TOKENS),
     (
@@ -82,7 +82,7 @@ EXPECTED = [
         "partial",
         "token_budget",
         4,
-        f"{NO_TOKENS} What I had done: 1 + 1.",
+        f"{NO_TOKENS} What I did: 1 + 1.",
     ),
     ("finishes on the last turn", "partial", "max_turns", 4, STEPS),
     ("slow trickle", "partial", "turn_timeout", 2, TRICKLE),

@@ -107,7 +107,7 @@ _BY_KIND = {
 _NO_ANSWER = Text("{cause}, so I have no answer yet.")
 _WITH_CARE = Text("{cause}, so check this answer before you rely on it.")
 _NOT_EVERYTHING = Text("{cause}, so this answer is not complete.")
-_DONE = Text("What I had done: {steps}.")
+_DONE = Text("What I did: {steps}.")
 
 
 CauseAndAdvice = tuple[str, str]

@@ -69,7 +69,7 @@ async def test_a_question_that_kills_its_worker_fails_no_other(tmp_path: Path) -
         for root in roots:
             assert "Two." in str(bot.own(SALES, root))
         [end] = bot.own(SALES, killer)
-        assert "What I had done" in str(end)
+        assert "What I did" in str(end)
 
 
 class DeadlyBeside(Deadly):

@@ -13,15 +13,15 @@ CANCEL, CANCEL_TITLE, CANCEL_IT, KEEP_IT = (
     Text("Cancel it"),
     Text("Keep it"),
 )
-CANCEL_QUESTION = Text("“{text}” will no longer come.")
+CANCEL_QUESTION = Text("“{text}” will not run again.")
 CANCEL_QUESTION_OF = Text(
-    "What was scheduled {often} will no longer come. If it is somebody else's, they are told "
-    "that you cancelled it."
+    "What was scheduled {often} will not run again. If somebody else scheduled it, I tell them."
 )
 CANCEL_MESSAGE = Text("“{text}” will not be posted.")
 NOT_CANCELLED = Text("Not cancelled")
 MESSAGE_GONE = Text(
-    "This message is no longer scheduled: it was already posted or cancelled, or is about to be posted."
+    "This message is no longer scheduled: it was already posted or cancelled, or is about to be "
+    "posted."
 )
 MESSAGE_PERHAPS = Text(
     "I don't know whether this message was cancelled, because Slack did not respond. Press Cancel "

@@ -27,7 +27,7 @@ STATUS_THINKING = Text("is thinking…")
 STATUS_WORKING = Text("is working: {step}")
 STATUS_WAITING_FOR_ROOM = Text("is waiting: other questions have reserved the rest of the budget…")
 STATUS_WRITING = Text("is writing the answer…")
-STATUS_PAUSED = Text("is paused by {name} and answers this afterwards…")
+STATUS_PAUSED = Text("is paused by {name} and will answer later…")
 STATUS_WAITING = Text("cannot save anything right now and will continue as soon as it can…")
 WAITING = Text(
     ":hourglass: I cannot save my work right now, so I am waiting. I will continue as soon as I "
@@ -316,7 +316,7 @@ NOT_OURS = Text("I don't know that budget.")
 OR = Text(" or ")
 SCHEDULE_STOPPED = Text("I stopped what you scheduled {place} (“{text}”). {why}")
 SCHEDULE_RESTS = Text(
-    "What you scheduled {place} did not come this time (“{text}”). {why} I try again {when}."
+    "What you scheduled {place} did not run this time (“{text}”). {why} I try again {when}."
 )
 SCHEDULE_FAILED = Text("It failed {count} times in a row. Last error: “{why}”")
 SCHEDULE_AGAIN = Text("It ran {often} ({time_zone}). To restart it, ask me again.")

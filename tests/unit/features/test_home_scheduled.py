@@ -143,12 +143,12 @@ def test_whatever_ends_something_in_home_asks_first() -> None:
     ]
     assert asks == [
         (FORGET, "Forget this?", "Likes tea"),
-        (CANCEL, "Cancel this?", "“Sales?” will no longer come."),
+        (CANCEL, "Cancel this?", "“Sales?” will not run again."),
         (CANCEL_MESSAGE, "Cancel this?", "“Sales?” will not be posted."),
         (
             CANCEL,
             "Cancel this?",
-            "What was scheduled for 2096-10-02 07:06 UTC will no longer come. If it is somebody "
-            "else's, they are told that you cancelled it.",
+            "What was scheduled for 2096-10-02 07:06 UTC will not run again. If somebody else "
+            "scheduled it, I tell them.",
         ),
     ]

@@ -142,7 +142,7 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         assert await stores.schedules.of(ws.team_id, GUS) == []
         direct = rig.direct(GUS)
         rests, stopped = [m["text"] for m in ws.messages(direct)]
-        assert "did not come this time" in rests  # K11: told at once, and not at each time
+        assert "did not run this time" in rests  # K11: told at once, and not at each time
         assert "I stopped what you scheduled" in stopped
 
 
@@ -167,7 +167,7 @@ class Hanging(SlackPart):
     ("part", "cron", "sentence", "stays"),
     [
         (Buggy(), "", "I stopped what you scheduled", False),
-        (Hanging(), MONDAYS, "did not come this time", True),
+        (Hanging(), MONDAYS, "did not run this time", True),
     ],
     ids=["raises", "hangs"],
 )

@@ -191,7 +191,7 @@ async def test_a_run_whose_first_call_uses_up_a_budget_makes_no_other(stores: St
     assert outcome.stop_reason is StopReason.COST_BUDGET
     assert outcome.result is None
     assert "Today's budget for this channel is used up ($" in outcome.note
-    assert "What I had done" in outcome.note
+    assert "What I did" in outcome.note
 
 
 async def test_the_budget_that_renews_last_is_named(stores: Stores) -> None:
@@ -276,7 +276,7 @@ async def test_a_pause_stops_what_runs_before_its_next_call(stores: Stores) -> N
         again = await bot.ask("Again?")
     assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.PAUSED)
     assert "paused by Ada" in outcome.note
-    assert "What I had done: " in outcome.note
+    assert "What I did: " in outcome.note
     assert again.status is RunStatus.SUCCESS
     assert len(bot.api.requests) == 2
 

@@ -506,7 +506,7 @@ async def test_what_kills_its_workers_is_given_up(stores: Stores) -> None:
         assert len(bot.api.requests) == 2
         assert (await bot.ask("And now?")).status is RunStatus.SUCCESS
     assert (outcome.status, outcome.stop_reason) == (RunStatus.FAILED, StopReason.INTERNAL_ERROR)
-    assert "What I had done: Look at the books." in outcome.note
+    assert "What I did: Look at the books." in outcome.note
     assert "I do not know whether this was done, so check first: pay ada." in outcome.note
     assert outcome.totals.turns == 2
     said = bot.said()
