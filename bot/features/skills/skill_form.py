@@ -35,7 +35,7 @@ EARLIER, DELETE = "skill_version", "delete_skill"
 
 _MOST_NAME, _MOST_DESCRIPTION = 64, 1_024  # characters
 _PART = 3_000  # characters that one input of Slack takes
-_MOST_PARTS = -(-MOST_BODY // _PART)
+_MOST_PARTS = 1 + 2 * -(-MOST_BODY // _PART)  # two parts in a row have more than one takes
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 

@@ -37,6 +37,9 @@ from bot.features.shortcuts.forms import (
     task_modal,
 )
 from bot.features.shortcuts.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
+from bot.features.skills.skill_form import Draft as SkillDraft
+from bot.features.skills.skill_form import skill_form
+from bot.features.skills.written import WrittenSkill
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.policy.budgets import Budgets
@@ -519,6 +522,14 @@ def test_every_modal_is_one_that_slack_takes(locale):
         accept_view(ask_anywhere_modal("x" * 9_000), "modal")
         accept_view(comment_form("{}", private=True), "modal")
         accept_view(instructions_form(Draft(channel="C1", instructions="x" * 9_000)), "modal")
+        for text in ("x" * 20_000, f"{'word ' * 320}\n\n" * 12):
+            skill = WrittenSkill(name="n" * 64, description="d" * 1_024, text=text, number=3)
+            view = skill_form(SkillDraft.of(skill, current=4), versions=[skill] * 20)
+            accept_view(view, "modal")
+            inputs = [block["element"] for block in view["blocks"] if block["type"] == "input"]
+            said = "".join(str(element.get("initial_value", "")) for element in inputs)
+            assert said.count("x") == text.count("x")  # no part of it is missing
+            assert said.count("word") == text.count("word")
         accept_view(code_modal("notes", "N" * 30), "modal")
         accept_view(paste_modal("notes", "N" * 30, "https://bot.example/x"), "modal")
         accept_view(link_modal("N" * 30, "https://bot.example/x"), "modal")
