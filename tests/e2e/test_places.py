@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Page) -> None:
     """People see their memories with Forget, which asks first, and settings that apply from then on;
-    no admin section."""
+    no admin section. Home is in the language that one chooses, which stays."""
     act_as(page, BEN)
     page.get_by_test_id("dm-bot").click()
     page.get_by_test_id("prompts").get_by_role("button", name="short answers").click()
@@ -44,6 +44,14 @@ def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Pa
     expect(modal).to_have_count(0)
     expect(tab).to_contain_text("Briefly, amounts in <EUR>.")
     draw(page, "home", tab)
+
+    page.get_by_test_id("language").select_option(label="Deutsch")
+    expect(tab).to_contain_text("Deine Einstellungen")
+    page.reload()
+    expect(page.get_by_test_id("language")).to_have_value("de-DE")
+    expect(tab).to_contain_text("Deine Einstellungen")
+    page.get_by_test_id("language").select_option(label="English")
+    expect(tab).to_contain_text("Your settings")
 
     page.get_by_test_id("channel-sales").click()
     page.get_by_test_id("composer").fill("We sold twelve umbrellas.")
@@ -115,7 +123,8 @@ def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) ->
 
 
 def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
-    """The prompts fit the pane alone, or name the channel that is open beside it."""
+    """The prompts fit the pane alone, or name the channel that is open beside it. The answer is right
+    below the question, and no empty thread opens. A sample can be attached at any time."""
     act_as(page, BEN)
     page.get_by_test_id("dm-bot").click()
     prompts = page.get_by_test_id("prompts")
@@ -124,11 +133,12 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     page.get_by_test_id("beside").select_option(label="#sales open")
     expect(prompts).to_contain_text("What was said in #sales today?")
     prompts.get_by_role("button", name="still open").click()
-    panel = page.get_by_test_id("thread-panel")
-    expect(panel.get_by_test_id("status")).to_contain_text("Bot")
-    expect(panel).to_contain_text("Which questions in #sales are still open?")
+    expect(page.locator("main")).to_contain_text("Which questions in #sales are still open?")
     expect(page.locator("main")).to_contain_text(FOOTER)  # right below the question
-    expect(panel.get_by_test_id("status")).to_be_empty()
+    expect(page.get_by_test_id("thread-panel")).to_be_hidden()
+    page.get_by_test_id("samples").click()  # at any time
+    page.get_by_test_id("sample-minutes.pdf").click()
+    expect(page.locator("main [data-attached]")).to_contain_text("minutes.pdf")
     page.get_by_test_id("beside").select_option(label="No channel open")
     expect(prompts).to_contain_text("Remember that")
     page.get_by_test_id("beside").select_option(label="#sales open")

@@ -295,13 +295,13 @@ def chat(_question: Question) -> Plan:
 
 
 def give_up(_question: Question) -> Plan:
-    """Say in one sentence that no plan fits, and what does."""
+    """Say in one sentence that no plan fits, and how to have any question answered."""
     yield from ()
     words = (
-        "this is no question that I know; I can total a table, calculate, convert times, count what "
-        "is in the database, quote a page or a thread, and post or remember something."
+        "no fixed plan fits your question; to have any question answered, set OPENAI_API_KEY, or "
+        "OPENAI_BASE_URL for your own server, and start `bot dev` again."
     )
-    return Answer(words, {"follow_ups": SUGGESTED})
+    return Answer(words, {"follow_ups": SUGGESTED, "gaps": []})
 
 
 def _named(names: Iterable[str], text: str) -> str | None:

@@ -64,7 +64,8 @@ def _reply(answer: Answer, form: dict[str, Any] | None, kind: str) -> Reply:
     A response type with fields of its own gets plain words: the demo has no values for them.
     """
     words = f"Demo: {answer.text}"
+    gaps = answer.fields.get("gaps", [REAL_MODEL])
     if form is None or not kind:
-        return text(f"{words}\n\n{REAL_MODEL}", disobey=True)
-    known = {"gaps": [REAL_MODEL], **answer.fields, kind: words}
+        return text("\n\n".join([words, *gaps]), disobey=True)
+    known = {**answer.fields, "gaps": gaps, kind: words}
     return finish(fill(form, known))

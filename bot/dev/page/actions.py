@@ -8,6 +8,7 @@ from aiohttp import web
 from bot.dev.page.compose import as_slack_text
 from bot.dev.page.render.text import clean
 from bot.dev.page.sending import SentMessage, read_form
+from bot.dev.page.sidebar import LANGUAGES
 from bot.dev.workspace import CannotDo, NotAnswered, Workspace
 from bot.dev.workspace.messaging.reacting import remove_reaction
 
@@ -40,6 +41,7 @@ class Actions:
             "close": self._close,
             "home": self._home,
             "beside": self._beside,
+            "language": self._language,
             "step": self._step,
             "stop": self._stop,
         }
@@ -133,6 +135,11 @@ class Actions:
 
     async def _beside(self, body: Json) -> None:
         await self._ws.look_at(body["user"], body["channel"] or None)
+
+    async def _language(self, body: Json) -> None:
+        if body["locale"] not in LANGUAGES:
+            raise BadRequest("no such language")
+        self._ws.choose_language(body["user"], body["locale"])
 
     async def _step(self, body: Json) -> Json:
         function, inputs = str(body["function"]), body["inputs"]

@@ -1,4 +1,4 @@
-"""The example questions on the page."""
+"""The example questions on the page, and the files that can be attached at any time."""
 
 from pathlib import PurePath
 
@@ -16,3 +16,10 @@ EXAMPLES = tuple(
     if case["name"] in _ICONS
 )
 """Examples of the demo; `sample` names the file that is attached to a question."""
+
+SAMPLES = {
+    "sales.csv": "60 sales by month, region and product",
+    "minutes.pdf": "Minutes of a meeting, one page",
+    "receipt.png": "A receipt as an image, for models that see",
+}
+"""What each file in `static/samples` holds."""

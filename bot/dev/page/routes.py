@@ -22,6 +22,8 @@ _TYPES = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
     ".csv": "text/csv",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
 }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.dev.page.address import TABS, Address
 from bot.dev.page.canvases import canvas_markdown, find_canvas
-from bot.dev.page.examples import EXAMPLES
+from bot.dev.page.examples import EXAMPLES, SAMPLES
 from bot.dev.page.render import Renderer, Scene
 from bot.dev.page.sidebar import sidebar, title, visible
 from bot.dev.workspace import Channel, Workspace
@@ -81,6 +81,7 @@ class Screens:
             global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
             functions=self._functions,
+            samples=SAMPLES,
         )
 
     def sidebar(self, at: Address) -> str:

@@ -6,6 +6,16 @@ from bot.dev.workspace import Channel, Person, Workspace
 
 Json = dict[str, Any]
 
+LANGUAGES = {
+    "en-US": "English",
+    "de-DE": "Deutsch",
+    "es-ES": "Español",
+    "fr-FR": "Français",
+    "ja-JP": "日本語",
+    "pt-BR": "Português",
+}
+"""The languages that a person may choose in Slack's preferences, by locale; Slack has more."""
+
 
 def visible(ws: Workspace, user: str) -> list[Channel]:
     """Return the person's conversations: channels first, in the workspace's order."""
@@ -53,8 +63,16 @@ def sidebar(ws: Workspace, user: str) -> Json:
         "dm": listed(own_dm) if own_dm else None,
         "channels": [listed(c) for c in own if not c.is_direct],
         "direct": [listed(c) for c in others],
+        "languages": LANGUAGES,
+        "language": _language_of(ws.people[user]),
         "people": [_person(each) for each in ws.people.values() if not each.is_deactivated],
     }
+
+
+def _language_of(person: Person) -> str:
+    """Return the person's locale, or that of the list with the same language."""
+    same = (locale for locale in LANGUAGES if locale[:2] == person.locale[:2])
+    return next(same, person.locale)
 
 
 def _person(person: Person) -> Json:

@@ -3,7 +3,7 @@ import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
 import { byId, localise } from "./dom.js";
 import { Live } from "./live.js";
-import { actAs, address, go, markSidebar, messageAt, openMessage, place, present, redraw, showMessage } from "./place.js";
+import { actAs, address, go, markSidebar, messageAt, openMessage, place, present, redraw, showMessage, speak } from "./place.js";
 import { act } from "./server.js";
 
 const settle = (step) => { place.settled = place.settled.then(step); };
@@ -31,6 +31,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("change", (event) => {
   if (event.target.id === "act-as") return actAs(event.target.value);
+  if (event.target.dataset.change === "language") return speak(event.target.value);
   if (event.target.dataset.change === "beside") return act("beside", { channel: event.target.value });
   const field = event.target.closest("[data-action-id]");
   if (field) changed(field);

@@ -22,7 +22,7 @@ export const operations = {
     for (const line of document.querySelectorAll(`[data-status="${op.channel}:${op.thread}"]`)) {
       morphChildren(line, parse("inline" in line.dataset ? op.inline : op.html));
     }
-    if (op.html) openAsked(op.thread);
+    if (op.html && !op.channel.startsWith("D")) openAsked(op.thread); // there the answer may come in no thread
   },
   prompts(op) {
     for (const box of document.querySelectorAll(`[data-prompts="${op.channel}:${op.thread}"]`)) box.replaceChildren(parse(op.html));

@@ -1,7 +1,7 @@
 // What each button and field of the page does, by its data-do.
 import { byId, parse } from "./dom.js";
 import { valueOf, valuesIn } from "./fields.js";
-import { menuMessage, openMenu } from "./menus.js";
+import { menuButton, menuMessage, openMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { go, place } from "./place.js";
 import { act, say } from "./server.js";
@@ -61,6 +61,12 @@ export const clicks = {
     const files = button.dataset.sample ? [await sample(button.dataset.sample)] : [];
     composerOf(button).fill(mention + button.dataset.text, files);
   },
+  samples: (button) => openMenu(button, byId("samples-menu")),
+  async sample(item) {
+    const composer = composerOf(menuButton());
+    composer.attach([await sample(item.dataset.sample)]);
+    composer.text.focus();
+  },
   "open-step": openStep,
   "close-step": closeStep,
   "close-modal": (button) => closeModal(button.closest("dialog")),
@@ -68,7 +74,8 @@ export const clicks = {
 
 async function sample(name) {
   const answer = await fetch(`/page/static/samples/${name}`);
-  return new File([await answer.blob()], name, { type: "text/csv" });
+  const content = await answer.blob();
+  return new File([content], name, { type: content.type });
 }
 
 export async function changed(field) {

@@ -9,6 +9,8 @@ export function openMenu(button, menu, message = null) {
   menu.querySelector("button:not([hidden])")?.focus();
 }
 
+export const menuButton = () => open.button;
+
 // → the message that the open menu belongs to. A stream may have replaced its element meanwhile.
 export const menuMessage = () => (open?.message ? document.getElementById(open.message.id) : null);
 

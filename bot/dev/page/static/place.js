@@ -108,6 +108,12 @@ export function actAs(id) {
   place.live.connect(place.shown);
 }
 
+// The person's language is one of their preferences in Slack: the app draws Home in it when it is opened.
+export async function speak(locale) {
+  await act("language", { locale });
+  await redraw();
+}
+
 // → { channel, thread, ts } of a link to a message of this workspace, or null.
 export function messageAt(href) {
   const { port, pathname, searchParams } = new URL(href);

@@ -228,6 +228,11 @@ class People(Core):
         if zone in available_timezones():
             self.people[user].tz = zone
 
+    def choose_language(self, user: str, locale: str) -> None:
+        """Choose one's language in the preferences; the app gets a `user_change`."""
+        self.people[user].locale = locale
+        membership.announce_change(self, user)
+
     async def look_at(self, user: str, channel: str | None) -> None:
         """Open a channel next to the app's pane, or none, and send the app the new context."""
         direct = self.state.direct(user)

@@ -46,13 +46,18 @@ def deactivate(core: Core, user: str, admin: str) -> None:
         raise CannotDo("Admins end the accounts of other people")
     core.people[user].is_deactivated = True
     core.changed("people", user=user)
-    core.emit(
-        {"type": "user_change", "user": user_object(core.people[user], core.state), "cache_ts": 0}
-    )
+    announce_change(core, user)
     for conversation in core.channels.values():
         if user in conversation.members and not conversation.is_direct:
             conversation.members.remove(user)
             core.changed("members", conversation.id, user=user)
+
+
+def announce_change(core: Core, user: str) -> None:
+    """Tell the app that something about a person has changed."""
+    core.emit(
+        {"type": "user_change", "user": user_object(core.people[user], core.state), "cache_ts": 0}
+    )
 
 
 def archive(core: Core, conversation: Channel, by: str) -> None:
