@@ -65,11 +65,11 @@ def evaluate(
 
     places = cases or [_SHIPPED]
     before = read_evaluation(compare) if compare else None
+    others: list[Evaluation] = []
     if len(places) == 1 and places[0].suffix == ".json":
         now = read_evaluation(places[0])
     else:
-        now, *runs_without = _evaluated(places, model, only, repeat, parallel, without)
-        before = next(iter(runs_without), before)
+        now, *others = _evaluated(places, model, only, repeat, parallel, without)
     if save:
         save.write_text(now.model_dump_json(indent=2) + "\n", "utf-8")
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
@@ -77,8 +77,8 @@ def evaluate(
         print_json(now.model_dump_json(indent=2))
     else:
         print_results(now, console)
-        if before:
-            print_comparison(before, now, console)
+        for other in filter(None, (before, *others)):
+            print_comparison(other, now, console)
     is_bad = bool(now.worse_than(before)) if before else not now.passed
     raise typer.Exit(int(is_bad))
 
