@@ -30,12 +30,12 @@ _WORDS = {
     "nos notre nous on ont ou oui où par pas plus pour pourquoi quand que quel quelle quelles "
     "quels qui quoi rappelle résume sa sans se sera ses son sont sur très tu un une vos votre "
     "vous y étaient était été être",
-    "es": "a al aquí cada como con cuando cuál cuáles cuándo cuánta cuántas cuánto cuántos cómo de "
-    "del dime donde dónde el en entre era eran es esa ese eso esta estas este esto estos está "
+    "es": "a al alguien aquí así cada como con cuando cuál cuáles cuándo cuánta cuántas cuánto cuántos cómo de "
+    "del dime donde dónde el ellos en entre era eran es esa ese eso esos esta estas este esto estos está "
     "están fue fueron gracias ha hace han hasta hay hilo hola hoy la las le les lo los mañana "
-    "me mejor menos mi muestra muy más nada ni no o otra otro para pero por puede pueden "
+    "me mejor menos mi mientras muestra muy más nada nadie ni no o otra otro para pero por puede pueden "
     "puedes puedo que quien quién qué recuérdame resume resumen se según si sin sobre solo "
-    "son su sus sí también tu un una unas unos viene y ya última último",
+    "son su sus sí también tengo tu un una unas unos viene y ya última último",
     "pt": "a ainda amanhã ao aos aqui as até cada com como conversa da das de diga do dos e em "
     "entre era eram esta este está estão faz foi foram hoje há isso isto já lembre mais mas "
     "me melhor menos mostre muito na nada nas nem no nos não o obrigada obrigado olá onde os "
