@@ -92,6 +92,13 @@ def read_skill(content: str, folder: str) -> SkillText:
     return SkillText(name, description, body, version, compatibility, tools, warnings)
 
 
+def without_frontmatter(content: str) -> str:
+    """Return the body of a SKILL.md; of any other text all of it."""
+    match = _FRONTMATTER.match(content)
+    is_skill = match and re.search(r"^(?:name|description):", match[1] or "", re.MULTILINE)
+    return content[match.end() :].strip() if match and is_skill else content
+
+
 def same_name(name: str) -> str:
     """Return what two names have in common that people, or Slack, take for the same."""
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())

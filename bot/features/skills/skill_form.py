@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.agent.calls.outputs import without_marks
 from bot.core.errors import MalformedPayload
 from bot.features.skills import words
-from bot.features.skills.skill_file import MOST_BODY
+from bot.features.skills.skill_file import MOST_BODY, without_frontmatter
 from bot.features.skills.written import WrittenSkill
 from bot.runs.trials import TrialCase
 from bot.slack.ui.blocks import (
@@ -124,7 +124,7 @@ def draft_of(view: Mapping[str, Any]) -> Draft:
         update={
             "name": name,
             "description": without_marks(description),
-            "text": without_marks("\n\n".join(filter(None, inputs))),
+            "text": without_marks(without_frontmatter("\n\n".join(filter(None, inputs)))),
         }
     )
 

@@ -410,8 +410,8 @@ async def skill_form(bot: Deployment, choice: str) -> dict[str, Any]:
 
 async def test_an_admin_writes_a_skill(redis_url: str, tmp_path: Path) -> None:
     """O2 S4: they try it before they save it; then people name it, its use is counted, and the audit log
-    has each version with its digest. An earlier version comes back, and a deleted skill is gone. Other people
-    change nothing, and a tool keeps its name."""
+    has each version with its digest. An earlier version comes back, of a SKILL.md that is pasted only the body
+    counts, and a deleted skill is gone. Other people change nothing, and a tool keeps its name."""
     async with deployed(skilled, redis_url) as bot, open_stores(redis_url) as stores:
 
         async def said(question: str) -> str:
@@ -442,7 +442,8 @@ async def test_an_admin_writes_a_skill(redis_url: str, tmp_path: Path) -> None:
         await bot.ws.click_in_view(ADA, view["id"], EARLIER, value="1")
         view = await shown(bot, "This is version 1")
         assert f"{RULE}\\n\\nAnd say which year it is." in json.dumps(view["blocks"])
-        assert await bot.ws.submit(ADA, view["id"], written(1)) == {}
+        pasted = f"---\nname: other\ndescription: Of a file.\n---\n\n{RULE}"
+        assert await bot.ws.submit(ADA, view["id"], written(1, text0=pasted)) == {}
         versions = await WrittenSkills.of(stores).versions(bot.ws.team_id, SKILL)
         assert [(skill.number, skill.text) for skill in versions][:2] == [(3, RULE), (2, "Guess.")]
         used = await command(tmp_path, "usage", REDIS_URL=redis_url)
