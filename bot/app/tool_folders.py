@@ -32,12 +32,6 @@ _names: dict[Path, str] = {}
 _NOT_TOOLS = re.compile(r"_.*|test_.*|.*_test|conftest|setup")
 
 
-def clone_folder() -> Path | None:
-    """Return the folder `tools` of the clone that runs; None for an installed wheel."""
-    folder = own_folder()
-    return None if folder.parent == Path(bot.__file__).parent else folder
-
-
 def own_folder() -> Path:
     """Return the folder of the bot's own tools: in the package (wheel) or beside it (clone)."""
     installed = Path(bot.__file__).parent / "tools"

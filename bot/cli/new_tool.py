@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from bot.app.tool_folders import clone_folder, may_hold_tools, own_folder
+from bot.app.tool_folders import may_hold_tools, own_folder
 from bot.core.errors import ConfigurationError
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
@@ -103,12 +103,16 @@ class NewTool:
 def new_tool_lines(name: str, paths: Sequence[Path]) -> list[str]:
     """Write a tool and its test; return what was written, and what to do next.
 
-    `paths` are the configured folders of tools: the first gets the files, or `tools/` in a clone,
-    or a new folder `tools`. Raises ConfigurationError, see `write_tool`.
+    `paths` are the configured folders of tools: the first gets the files, or a new folder in the
+    working directory, never one of the bot's own. Raises ConfigurationError, see `write_tool`.
     """
-    folder = paths[0].expanduser() if paths else clone_folder()
-    made = write_tool(name, folder or Path("tools"))
-    then = "" if folder else 'add `[tools]` with `paths = ["tools"]` to bot.toml; '
+    folder = paths[0].expanduser() if paths else Path("tools")
+    if folder.absolute() == own_folder():
+        folder = Path("own_tools")
+    made = write_tool(name, folder)
+    then = ""
+    if folder not in map(Path.expanduser, paths):
+        then = f'add `[tools]` with `paths = ["{folder}"]` to bot.toml; '
     return [
         f"Wrote {made.file} and {made.test}.",
         f"Next: call your system in {made.name}, and run `pytest {made.test}`.",
@@ -119,8 +123,8 @@ def new_tool_lines(name: str, paths: Sequence[Path]) -> list[str]:
 def write_tool(name: str, folder: Path) -> NewTool:
     """Write a tool and its test, and return where they are.
 
-    The test is beside the tool, or with the tests of `tools/` in a clone. Raises ConfigurationError
-    if the name cannot be used, a file exists, or a file cannot be written.
+    The test is beside the tool. Raises ConfigurationError if the name cannot be used, a file exists,
+    or a file cannot be written.
     """
     module = name.replace("-", "_").lower()
     if not _NAME.fullmatch(module) or keyword.iskeyword(module) or not may_hold_tools(module):
@@ -128,13 +132,10 @@ def write_tool(name: str, folder: Path) -> NewTool:
             f"{name!r} cannot be the name of a file of tools: take a word such as crm, of up to 20 "
             "letters, digits and _."
         )
-    in_package = (folder / "__init__.py").is_file()
-    tests = folder.parent / "tests" / "unit" / "tools"
-    in_clone = in_package and tests.is_dir()
-    file, test = folder / f"{module}.py", (tests if in_clone else folder) / f"test_{module}.py"
+    file, test = folder / f"{module}.py", folder / f"test_{module}.py"
     tool = f"search_{module}"
     _check_free(module, tool, file, test)
-    package = f"{folder.name}." if in_clone else "." if in_package else ""
+    package = "." if (folder / "__init__.py").is_file() else ""
     texts = {"name": module, "words": module.replace("_", " "), "tool": tool}
     texts["module"] = f"{package}{module}"
     try:

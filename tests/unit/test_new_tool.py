@@ -93,22 +93,15 @@ def test_a_name_becomes_that_of_a_module(folder: Path) -> None:
     assert write_tool("Our-INVOICES", folder).file.name == "our_invoices.py"
 
 
-def test_in_a_clone_the_test_is_with_the_others(tmp_path: Path) -> None:
-    """22.4: files of `tools/` import one another by the package's name."""
-    folder, tests = tmp_path / "tools", tmp_path / "tests" / "unit" / "tools"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    tests.mkdir(parents=True)
-    made = write_tool("invoices", folder)
-    assert made.test == tests / "test_invoices.py"
-    assert "from tools.invoices import search_invoices\n" in made.test.read_text()
-
-
-def test_without_a_place_it_says_how_to_configure_it(
+def test_without_a_folder_of_theirs_it_writes_to_the_working_directory(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """22.4: an installed bot finds tools only where bot.toml says."""
-    monkeypatch.setattr("bot.cli.new_tool.clone_folder", lambda: None)
+    """22.4: never among the bot's own tools, which an upgrade replaces; and it says how to configure it."""
     *_, then = new_tool_lines("invoices", [])
     assert 'paths = ["tools"]' in then
     assert (folder.parent / "tools" / "invoices.py").is_file()
+    assert (folder.parent / "tools" / "test_invoices.py").is_file()
+    monkeypatch.setattr("bot.cli.new_tool.own_folder", lambda: folder.parent / "tools")
+    *_, then = new_tool_lines("bills", [])
+    assert 'paths = ["own_tools"]' in then
+    assert (folder.parent / "own_tools" / "bills.py").is_file()
