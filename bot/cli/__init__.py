@@ -5,6 +5,7 @@ Each command imports what it needs when it runs, so that help appears at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -41,26 +42,25 @@ def root(
     """Run your own Slack agent."""
 
 
-for each in (
-    processes.dev,
-    processes.serve,
-    processes.web,
-    processes.worker,
-    ask.ask,
-    setup.doctor,
-    setup.manifest,
-    setup.encryption_key,
-    setup.mcp,
-    running_bot.usage,
-    feedback.feedback,
-    running_bot.pause,
-    running_bot.resume,
-    running_bot.erase,
-    running_bot.audit,
-    backup.backup,
-    backup.restore,
-):
-    cli.command()(each)
-cli.add_typer(setup.tools, name="tools")
-cli.add_typer(setup.skills, name="skills")
-cli.command("eval")(eval.evaluate)
+_PANELS: Mapping[str, Sequence[Callable[..., None]]] = {
+    "Start here": (processes.dev, setup.doctor, processes.serve, ask.ask),
+    "Set it up": (setup.manifest, setup.encryption_key, setup.mcp),
+    "Run it in several processes": (processes.web, processes.worker),
+    "Look after it": (
+        running_bot.usage,
+        feedback.feedback,
+        running_bot.audit,
+        running_bot.pause,
+        running_bot.resume,
+        running_bot.erase,
+        backup.backup,
+        backup.restore,
+        eval.evaluate,
+    ),
+}
+_NAMES = {eval.evaluate: "eval"}
+for panel, commands in _PANELS.items():
+    for command in commands:
+        cli.command(_NAMES.get(command), rich_help_panel=panel)(command)
+cli.add_typer(setup.tools, name="tools", rich_help_panel="Set it up")
+cli.add_typer(setup.skills, name="skills", rich_help_panel="Set it up")

@@ -29,7 +29,10 @@ def backup(
         bool, typer.Option("--files", help="Include the files and tables that tools saved.")
     ] = False,
 ) -> None:
-    """Write everything that must not be lost to a file, sealed with BOT_ENCRYPTION_KEYS."""
+    """Write what must not be lost to a file.
+
+    It is sealed with BOT_ENCRYPTION_KEYS.
+    """
     lines = run(back_up(configured_beside_dev(), file, with_files=files))
     print_lines(lines, to_stderr=file == Path("-"))
 
@@ -44,7 +47,10 @@ def restore(
         typer.Option("--unsealed", help="Take a file that is not sealed, although keys are set."),
     ] = False,
 ) -> None:
-    """Write a backup to an empty Redis. No worker may run; start them afterwards."""
+    """Write a backup back, to an empty Redis.
+
+    No worker may run meanwhile; start them afterwards.
+    """
     settings = configured()
     with stdin_as_file() if file == Path("-") else nullcontext(file) as path:
         print_lines(run(put_back(settings, path, replace=replace, unsealed=unsealed)))

@@ -53,7 +53,7 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the evaluation as JSON.")] = False,
 ) -> None:
-    """Evaluate a model on questions with known answers.
+    """Try a model on questions with known answers.
 
     Without CASES, run the shipped cases. Tools change nothing: they only report what they would
     do.

@@ -26,7 +26,10 @@ def feedback(
         typer.Option(help="Write the evaluation cases made of feedback to this file (.yaml)."),
     ] = None,
 ) -> None:
-    """List feedback on answers: thumbs and comments. With --evals, write a file for `bot eval`."""
+    """List how people rated answers.
+
+    With --evals, write a file for `bot eval`.
+    """
     if evals and evals.suffix not in (".yaml", ".yml"):
         raise typer.BadParameter(f"--evals {evals}: name a .yaml file, as `bot eval` reads it")
     settings = configured_beside_dev()

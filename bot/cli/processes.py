@@ -40,7 +40,7 @@ def dev(
         typer.Option(help="Evaluation cases to replay instead of using a model."),
     ] = None,
 ) -> None:
-    """Try the bot in a local, Slack-like workspace in your browser. Needs no accounts or keys."""
+    """Try the bot in your browser, without Slack and without keys."""
     from bot.cli.dev import dev as in_workspace
     from bot.evals.cases import read_cases
     from bot.evals.models import Walkthroughs
@@ -60,19 +60,19 @@ def dev(
 
 
 def serve() -> None:
-    """Run everything in one process: receive Slack's events and answer them."""
+    """Run the bot in Slack, in one process."""
     from bot.evals.trials import run_trial_case
 
     _serve(configured, run_case=run_trial_case)
 
 
 def web() -> None:
-    """Receive Slack's events; needs REDIS_URL and at least one worker."""
+    """Receive Slack's events for the workers. Needs REDIS_URL."""
     _serve(_with_shared_redis, work=False)
 
 
 def worker() -> None:
-    """Answer requests; needs REDIS_URL. Start as many workers as you like."""
+    """Answer what `bot web` receives. Needs REDIS_URL."""
     from bot.evals.trials import run_trial_case
 
     _serve(_with_shared_redis, intake=False, run_case=run_trial_case)

@@ -20,14 +20,20 @@ _THREAD = re.compile(r"[A-Za-z0-9]+:[A-Za-z0-9]+:[0-9.]+")
 
 
 def usage() -> None:
-    """Print what was spent today and this month (UTC), by workspace, channel and user."""
+    """Print what was spent today and this month.
+
+    By workspace, channel and user; days and months are in UTC.
+    """
     from bot.cli.operator import usage_lines
 
     print_lines(run(usage_lines(configured_beside_dev())))
 
 
 def pause() -> None:
-    """Stop all work until `bot resume`. Questions wait, and are answered afterwards."""
+    """Stop all work until `bot resume`.
+
+    Questions wait, and are answered afterwards.
+    """
     from bot.cli import operator
 
     paused = run(operator.pause(configured_beside_dev()))
@@ -35,7 +41,7 @@ def pause() -> None:
 
 
 def resume() -> None:
-    """End the pause, no matter who started it."""
+    """End the pause, whoever began it."""
     from bot.cli import operator
 
     settings = configured_beside_dev()
@@ -51,7 +57,9 @@ def erase(
         typer.Option(min=0, help="Seconds to wait for other people's runs in the same threads."),
     ] = 0,
 ) -> None:
-    """Erase everything stored about a person or a thread, including the model's stored responses.
+    """Erase everything stored about a person or a thread.
+
+    Including the responses that the model service stores.
 
     Exit 1 and print a message while something is still stored.
     """
@@ -87,7 +95,9 @@ def audit(
         ),
     ] = False,
 ) -> None:
-    """Print the audit log, oldest first: who asked, what was called, decided, spent and changed.
+    """Print and check the audit log, oldest first.
+
+    It says who asked, and what was called, decided, spent and changed.
 
     Exit 1 and print to stderr if the log was tampered with, or cannot be checked with these keys.
     """

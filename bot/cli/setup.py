@@ -30,7 +30,9 @@ def doctor(
         typer.Option(help="Look at the running bot instead: workers, queues, runs, Redis."),
     ] = False,
 ) -> None:
-    """Check tokens, Redis, the model, databases and servers, and say how to fix each problem.
+    """Check the set-up, and say how to fix each problem.
+
+    Tries tokens, Redis, the model, databases and servers, and changes nothing.
 
     Exit code: 0 the bot can work, 1 it cannot.
     """
@@ -55,7 +57,7 @@ def manifest(
         typer.Option(help="The bot's public address, for an app that many workspaces install."),
     ] = None,
 ) -> None:
-    """Print the Slack app's manifest, or a link that creates the app."""
+    """Print the manifest of the Slack app, or a link to create it."""
     from bot.slack.intake import manifest as manifests
 
     if public_url and request_url:
@@ -89,7 +91,10 @@ tools = typer.Typer(invoke_without_command=True)
 
 @tools.callback()
 def list_tools(context: typer.Context) -> None:
-    """List the tools, which of them are off and why, and the size of their definitions."""
+    """List the tools, or write a new one.
+
+    Says which are off and why, and how large their definitions are.
+    """
     if context.invoked_subcommand:
         return
     from bot.app.tool_states import tool_states
@@ -114,7 +119,10 @@ skills = typer.Typer(invoke_without_command=True)
 
 @skills.callback()
 def list_skills(context: typer.Context) -> None:
-    """List the skills that the model can load. Exit 1 if one is not loaded."""
+    """List the skills, or check them.
+
+    Exit 1 if one is not loaded.
+    """
     if not context.invoked_subcommand:
         _print_skills()
 
@@ -149,7 +157,7 @@ def mcp(
         typer.Option(help="Accept the current tools of this server; read them here first."),
     ] = None,
 ) -> None:
-    """List the MCP servers with their tools, and what changed since it was accepted.
+    """List the MCP servers, and accept changes of their tools.
 
     Exit 1 if a server cannot be reached, or if not everything was accepted.
     """

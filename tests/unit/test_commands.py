@@ -20,6 +20,7 @@ import pytest
 import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from bot.cli import cli
@@ -513,29 +514,18 @@ def test_the_manifest_in_three_forms() -> None:
     assert "give --public-url or --request-url" in printed(*two)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "dev",
-        "serve",
-        "web",
-        "worker",
-        "ask",
-        "tools",
-        "usage",
-        "pause",
-        "resume",
-        "manifest",
-        "eval",
-    ],
-)
-def test_every_command_explains_itself(name: str) -> None:
-    """`--help` of each, and the list of all."""
+def test_every_command_explains_itself() -> None:
+    """A newcomer reads one line for each, the first four first; and a slip names the nearest."""
     runner = CliRunner()
-    helped = runner.invoke(cli, [name, "--help"])
-    assert helped.exit_code == 0
-    assert "Usage:" in helped.output
-    assert f" {name} " in runner.invoke(cli, ["--help"]).output
+    listed = runner.invoke(cli, ["--help"], terminal_width=80).output
+    rows = re.findall(r"^│ (?!--)(\S+)? +(\S.*?) *│$", listed, re.MULTILINE)
+    assert all(name and said.endswith(".") for name, said in rows), rows
+    assert [name for name, _ in rows][:4] == ["dev", "doctor", "serve", "ask"]
+    assert {name for name, _ in rows} == {*get_command(cli).commands}  # type: ignore[attr-defined]
+    for name, _ in rows:
+        helped = runner.invoke(cli, [name, "--help"])
+        assert (helped.exit_code, "Usage:" in helped.output) == (0, True)
+    assert "Did you mean 'doctor'?" in runner.invoke(cli, ["docter"]).output
 
 
 def test_help_is_there_at_once() -> None:
