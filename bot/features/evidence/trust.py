@@ -17,6 +17,7 @@ from bot.library.tracing.findings import (
     Reason,
     Unreadable,
     Verdict,
+    claim_key,
 )
 from bot.text.translation import Plural, Text
 
@@ -133,16 +134,13 @@ def warnings(findings: Findings, *, names_rows: bool) -> list[str]:
 def distinct(items: Iterable[Finding]) -> list[Finding]:
     """Return one finding for each claim, in order: what was filled in, else the worst.
 
-    A cell that is filled in twice counts once, though a sentence and a table write it otherwise. A
-    claim of which readers are warned is one of its own. Addresses count only where none was found.
+    Addresses count only where none was found.
     """
     claims = dict[tuple[str, bool, bool], Finding]()
     for item in items:
         if item.kind is Claim.ADDRESS and item.verdict is not Verdict.UNTRACED:
             continue
-        cell = next((place for place in item.places if item.reference and place.handle), None)
-        text = f"{cell.handle}:{cell.line}:{cell.column}" if cell else item.text.casefold()
-        key = (" ".join(text.split()), item.kind is Claim.QUOTE, item.warned)
+        key = claim_key(item)
         known = claims.get(key)
         if known is None or _rank(item) < _rank(known):
             claims[key] = item

@@ -11,7 +11,7 @@ from babel import Locale
 from bot.features.refresh.cells import Missing, cell_at
 from bot.features.refresh.refreshed import FigureChange
 from bot.features.refresh.repeat import NOT_STORED, Repetition
-from bot.library.tracing.findings import Finding, Place
+from bot.library.tracing.findings import Finding, Place, claim_key
 from bot.library.tracing.outputs import Cell
 
 _TABLES = Locale("en", "US")  # in which code writes the cells of an answer's table
@@ -35,6 +35,7 @@ def compared(
             before=finding.text,
             sentence=sentence,
             start=start,
+            claim=str(claim_key(finding)),
         )
         try:
             old = _recorded(place, repetition)

@@ -5,7 +5,7 @@ Names and figures come from data: nothing in them is a link.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
 from bot.features.refresh import words as said
@@ -79,18 +79,20 @@ def ended_part(request_id: str, person: str) -> Part:
 
 
 def _headline(result: Refreshed) -> str:
-    count, changed = len(result.figures), len(result.changed)
+    count, changed = result.count, result.changed_count
     if changed:
         return said.CHANGED(changed=changed, count=count)
     checked = count - len(result.unknown)
     return (said.SAME_BUT if result.unknown else said.UNCHANGED)(checked)
 
 
-def _lines(changes: Iterable[FigureChange]) -> Iterator[str]:
-    """Yield a line for each sentence in which figures have changed, and for each figure without."""
+def _lines(changes: Sequence[FigureChange]) -> Iterator[str]:
+    """Yield a line for each sentence in which figures have changed, and for each figure in none."""
+    in_sentences = {change.claim for change in changes if change.sentence and change.claim}
     for sentence, group in groupby(changes, lambda change: change.sentence):
         if not sentence:
-            yield from (f"{_named(change)} → {_short(change.now)}" for change in group)
+            named = [change for change in group if change.claim not in in_sentences]
+            yield from (f"{_named(change)} → {_short(change.now)}" for change in named)
             continue
         line = sentence
         for start, change in sorted({change.start: change for change in group}.items())[::-1]:

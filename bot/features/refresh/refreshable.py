@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
-from bot.library.tracing.findings import Claim, Finding, Findings, Place, Verdict
+from bot.library.tracing.findings import Claim, Finding, Findings, Place, Verdict, claim_key
 from bot.toolkit import Tool
 
 ToolOf = Callable[[str], Tool | None]
 
 
 def figures_of(traced: Findings) -> tuple[list[tuple[Finding, Place]], int]:
-    """Return the figures of an answer that come from cells, and the number of its other figures that
-    come from calls."""
-    cells, others = list[tuple[Finding, Place]](), set[tuple[str, str]]()
+    """Return the figures of an answer that come from cells, wherever it has them, and the number of its
+    other figures that come from calls."""
+    cells, others = list[tuple[Finding, Place]](), set[Hashable]()
     for finding in traced.of(Verdict.READ, Verdict.WORKED_OUT):
         if place := _cell_of(finding):
             cells.append((finding, place))
         elif finding.kind is Claim.FIGURE and any(place.tool for place in finding.places):
-            others.add((finding.text, finding.formula))
-    return cells, len(others)
+            others.add(claim_key(finding))
+    return cells, len(others - {claim_key(finding) for finding, _ in cells})
 
 
 def is_refreshable(traced: Findings | None, tool_of: ToolOf) -> bool:

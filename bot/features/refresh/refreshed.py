@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,6 +13,8 @@ class FigureChange(BaseModel):
 
     - `name`: what names it in a table: of the answer, else where it was read.
     - `now`: "" where there is none; `why` is then the reason, as a part of a sentence.
+    - `claim`: the same for all places in which the answer has the figure; "" in results of earlier
+      releases.
     - `sentence`: that of the answer with the figure, which begins at `start`; "" in tables, and in
       results of earlier releases.
     """
@@ -24,6 +27,7 @@ class FigureChange(BaseModel):
     why: str = ""
     sentence: str = ""
     start: int = 0
+    claim: str = ""
 
     @property
     def has_changed(self) -> bool:
@@ -33,8 +37,9 @@ class FigureChange(BaseModel):
 class Refreshed(BaseModel):
     """The result of a refresh. It never rewrites the answer.
 
-    - `figures`: all figures that come from cells of tables, in the answer's order. `others` is the
-      number of those that come from calls in another way, and are not read again.
+    - `figures`: all places of figures that come from cells of tables, in the answer's order. `others`
+      is the number of figures that come from calls in another way, and are not read again. A figure
+      counts once, as in the line under the answer, however often the answer has it.
     - `answered_at`: when the answer's question was received. `at`: when the calls were made again.
     - `last_good`: when all figures were last read again, None if never.
     - `periods`: dates that the calls name and still ask about.
@@ -61,9 +66,27 @@ class Refreshed(BaseModel):
         return [figure for figure in self.figures if figure.has_changed]
 
     @property
+    def count(self) -> int:
+        """The number of figures."""
+        return len(self._once(self.figures))
+
+    @property
+    def changed_count(self) -> int:
+        """The number of figures that have changed in some place."""
+        return len(self._once(self.changed))
+
+    @property
     def unknown(self) -> list[FigureChange]:
-        """The figures that could not be read again."""
-        return [figure for figure in self.figures if not figure.now]
+        """The figures that could not be read again, each once."""
+        return self._once(figure for figure in self.figures if not figure.now)
+
+    @staticmethod
+    def _once(figures: Iterable[FigureChange]) -> list[FigureChange]:
+        """Return the first place of each figure."""
+        first = dict[str, FigureChange]()
+        for number, figure in enumerate(figures):
+            first.setdefault(figure.claim or str(number), figure)
+        return list(first.values())
 
     @property
     def is_good(self) -> bool:

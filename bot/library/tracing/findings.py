@@ -194,6 +194,18 @@ class Findings(BaseModel):
         return len(self.of(Verdict.UNTRACED))
 
 
+def claim_key(finding: Finding) -> tuple[str, bool, bool]:
+    """Return what findings of one claim have in common, which an answer may repeat in other words.
+
+    A cell that is filled in is one claim, though a sentence and a table write it otherwise. A claim of
+    which readers are warned is one of its own.
+    """
+    places = finding.places if finding.reference else ()
+    cell = next((place for place in places if place.handle), None)
+    text = f"{cell.handle}:{cell.line}:{cell.column}" if cell else finding.text.casefold()
+    return " ".join(text.split()), finding.kind is Claim.QUOTE, finding.warned
+
+
 FILLED_IN = "filled_in"
 
 
