@@ -56,7 +56,7 @@ class ProfilesForOperators(OperatorPart):
         ]
         checks = [ok(_SUBJECT, "; ".join(lines))] if lines else []
         for place, channel in (("channels without one", ""), ("direct messages", "D")):
-            if name := (await channels.layers(team, channel)).missing_profile:
+            if name := (await channels.layers(team, channel)).missing_default:
                 missing[place] = name
         checks += [
             warning(

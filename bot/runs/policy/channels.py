@@ -208,9 +208,13 @@ class ChannelLayers:
 
     @property
     def missing_profile(self) -> str:
-        """The name of a profile that the channel should have and that is gone; "" if it has it."""
-        chosen = next((name for name in (*self._own, *self.usual) if name is not None), "")
-        return "" if chosen in self.profiles else chosen
+        """The name of a profile that was chosen for the channel and is gone; "" if there is none."""
+        return self._missing(*self._own)
+
+    @property
+    def missing_default(self) -> str:
+        """The same for channels that name none."""
+        return self._missing(*self.usual)
 
     @property
     def settings(self) -> ChannelSettings:
@@ -246,6 +250,10 @@ class ChannelLayers:
     def _own(self) -> tuple[str | None, str | None]:
         edits, configured = self.edits, self.configured
         return edits.own_profile if edits else None, configured.own_profile if configured else None
+
+    def _missing(self, *names: str | None) -> str:
+        chosen = next((name for name in names if name is not None), "")
+        return "" if chosen in self.profiles else chosen
 
     def _first(self, *names: str | None) -> str:
         known = (name for name in names if name in self.profiles or name == "")

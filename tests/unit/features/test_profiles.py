@@ -149,7 +149,9 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
 
         # Another answers direct messages; who it was is in the details of an answer.
         form = await opened(bot, CHOOSE)
-        await bot.ws.submit(ADA, form["id"], written(direct="profile:support"))
+        await bot.ws.submit(
+            ADA, form["id"], written(channels="profile:desk", direct="profile:support")
+        )
         direct = bot.ws.state.direct(BEN)
         assert direct
         thread = str((await bot.ws.say(BEN, direct.id, "Hello?"))["ts"])
@@ -172,8 +174,11 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
         form = await opened(bot, CHANNEL, SALES)
         assert "The profile desk of this channel no longer exists" in str(form)
         wrong = [check for check in await doctor(bot, redis_url, **settings) if check.fix]
-        assert [check.level for check in wrong] == [Level.WARNING] * 2
-        assert "should follow the profile desk, which is gone" in wrong[0].text
+        assert {check.level for check in wrong} == {Level.WARNING}
+        assert [check.text for check in wrong] == [
+            f"answers in {place} should follow the profile desk, which is gone"
+            for place in (GENERAL, SALES, "channels without one")
+        ]
 
         async with open_stores(redis_url) as stores, Redis.from_url(redis_url) as redis:
             log = [each.entry async for each in stores.audit.read(bot.ws.team_id)]
@@ -187,7 +192,7 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
         "profile desk: instructions, load, title, tools",
     ]
     assert changes[-2:] == [
-        "profiles for all: channels as in bot.toml, direct messages support",
+        "profiles for all: channels desk, direct messages support",
         "profile desk: deleted",
     ]
 
