@@ -125,7 +125,7 @@ async def test_an_approval_for_the_thread_widens_to_nobody(redis_url: str) -> No
     ) as bot:
         thread = await bot.ask(ADA, SALES, f"Post hi to <@{BEN}>")
         [card] = await bot.ws.until(lambda: cards(bot, thread))
-        assert "same: Channel and People mentioned" in str(card["blocks"])
+        assert "same: Channel and people mentioned" in str(card["blocks"])
         await bot.ws.click(ADA, SALES, card["ts"], APPROVE_THREAD)
         await bot.answered(SALES, thread)
         await bot.ws.say(ADA, SALES, f"and bye to <@{BEN}>", thread_ts=thread)

@@ -81,7 +81,7 @@ STANDING = Text(
     "within {hours}."
 )
 STANDING_SAME = Text("same: {fields}")
-PEOPLE_MENTIONED = Text("People mentioned")
+PEOPLE_MENTIONED = Text("people mentioned")
 STANDING_ANY = Text("whatever the details")
 VERDICTS = {
     "denied": Text(":no_entry: Denied by {by}"),

@@ -85,7 +85,7 @@ def button(label: str, action: str, value: str = "", *, style: str = "", url: st
 
 
 def overflow(action: str, options: Iterable[Block]) -> Block:
-    """Return a menu of two to five options behind an ellipsis."""
+    """Return a menu of at most five options behind an ellipsis."""
     return {"type": "overflow", "action_id": action, "options": [*options]}
 
 

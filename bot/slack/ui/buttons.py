@@ -205,7 +205,7 @@ def _without_entries(element: Block, actions: Sequence[str]) -> list[Block]:
     entries = [
         entry for entry in element["options"] if action_and_value(entry["value"])[0] not in actions
     ]
-    return [{**element, "options": entries}] if entries else []
+    return _menu(entries) if len(entries) < len(element["options"]) else [element]
 
 
 def answer_buttons(

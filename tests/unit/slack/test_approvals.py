@@ -411,7 +411,7 @@ async def test_approved_for_the_thread_it_is_asked_once(redis_url: str) -> None:
     async with deployed(posts("One", "Two"), redis_url) as bot:
         thread = await bot.ask(ADA, SALES, "Post them!")
         asked = await card(bot, thread)
-        assert "(same: Channel and People mentioned)" in str(asked["blocks"])
+        assert "(same: Channel and people mentioned)" in str(asked["blocks"])
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE_THREAD)
         await bot.answered(SALES, thread)
         assert len(cards(bot, thread)) == 1

@@ -12,12 +12,19 @@ from bot.core.request import RepeatReason
 from bot.features.feedback.feature import THUMBS
 from bot.runs.outcomes import explain
 from bot.slack.ui import words
-from bot.slack.ui.buttons import DETAILS, MENU
+from bot.slack.ui.buttons import (
+    DEEPER,
+    DETAILS,
+    MENU,
+    REGENERATE,
+    AnswerButton,
+    without_actions,
+)
 from bot.slack.ui.charts import native_chart
 from bot.slack.ui.outcome import MAX_PARTS, render
 from bot.slack.ui.parts import Rendered
 from bot.slack.ui.run_details import details_modal
-from bot.text.translation import reader
+from bot.text.translation import Text, reader
 from tests.unit.slack.judge import accept_all, accept_view, shown_text
 from tests.unit.slack.samples import CHART, REQUEST, TOTALS, answer, outcome
 
@@ -82,6 +89,20 @@ def test_a_follow_up_carries_its_question_and_thread():
     assert labels == [words.ASK_AGAIN(), words.LOOK_DEEPER(), words.DETAILS()]
     assert all(entry["description"]["text"] for entry in menu["options"])
     assert REQUEST.thread in actions["elements"][0]["value"]
+
+
+def test_a_menu_holds_what_slacks_own_has_no_room_for_and_hides_no_single_entry():
+    """M5: with the buttons of packages there may be more than five entries; where all but one go, as
+    when the question was deleted, the last stands alone."""
+    features = [AnswerButton(Text(f"More {n}"), f"more_{n}", lambda *_: "x") for n in range(3)]
+    rendered = render(outcome(answer()), REQUEST, features)
+    accept_all(rendered)
+    [row] = [b for b in rendered.parts[0].blocks if MENU in str(b)]
+    [menu] = row["elements"]
+    assert (menu["type"], len(menu["options"])) == ("static_select", 6)
+    gone = REGENERATE, DEEPER, *(feature.action for feature in features)
+    [left] = without_actions([row], *gone)
+    assert left["elements"][0]["action_id"] == DETAILS
 
 
 NOTHING_BESIDE = answer(

@@ -10,14 +10,15 @@ export function parse(html) {
 
 export const icon = (name) => `<svg class="icon" aria-hidden="true"><use href="#i-${name}"/></svg>`;
 
-// Fill in every <time data-ts> in the reader's own time zone and language.
+// Fill in every <time data-ts> in the reader's own time zone, and the language that they have chosen.
 export function localise(root) {
+  const language = byId("language")?.value || [];
   for (const time of root.querySelectorAll("time[data-ts]")) {
     const date = new Date(Number(time.dataset.ts) * 1000);
     const isToday = date.toDateString() === new Date().toDateString();
     time.dateTime = date.toISOString();
-    time.title = date.toLocaleString();
-    time.textContent = date.toLocaleString([], { timeStyle: "short", ...(!isToday && { dateStyle: "medium" }) });
+    time.title = date.toLocaleString(language);
+    time.textContent = date.toLocaleString(language, { timeStyle: "short", ...(!isToday && { dateStyle: "medium" }) });
   }
 }
 

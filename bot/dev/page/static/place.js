@@ -58,6 +58,7 @@ export async function redraw() {
   const html = await fragment("sidebar", place.shown);
   if (html !== null) morphChildren(sidebar, parse(html));
   markSidebar();
+  localise(document.body); // the person may have another language
   history.replaceState(place.shown, "", address());
   if (place.shown.tab === "home") act("home", { tab: "home" }); // the app publishes Home when it is opened
 }
