@@ -50,6 +50,7 @@ from bot.mcp.pins import ToolFacts
 from bot.mcp.transports import (
     Refused,
     describe_error,
+    failure,
     first_error,
     http,
     refusal,
@@ -390,6 +391,10 @@ class Connection:
                 await self._on_unreachable(refused)
                 log.warning("MCP server %s %s; see `bot doctor`", self.name, refused)
                 raise Refused(f"The MCP server {self.name} {refused}.") from None
+            if failing := failure(collected):
+                await self._on_unreachable(failing)
+                log.warning("MCP server %s %s; see `bot doctor`", self.name, failing)
+                raise ToolError(f"The MCP server {self.name} {failing}.") from None
             await self._on_unreachable("cannot be reached")
             why = describe_error(error)
             log.warning("MCP server %s cannot be reached: %s; see `bot doctor`", self.name, why)

@@ -265,6 +265,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
+_SERVER_ERROR = 500
 _MAX_WORDS = 2_000  # characters of a server's own words
 
 
@@ -278,6 +279,16 @@ def refusal(statuses: Sequence[int]) -> str:
         return "wants you to sign in (401): its entry in bot.toml needs valid `headers`"
     if 403 in statuses:
         return "does not let the bot in (403): the account in its `headers` has no right to it"
+    return ""
+
+
+def failure(statuses: Sequence[int]) -> str:
+    """Return what the last HTTP status says of a server that did not open; "" if it says nothing."""
+    match statuses[-1:]:
+        case [404]:
+            return "has nothing at this address (404): its `url` is probably wrong"
+        case [status] if status >= _SERVER_ERROR:
+            return f"fails at the moment ({status}): its own log says why"
     return ""
 
 

@@ -67,7 +67,12 @@ NO_MODEL = (
 )
 
 SLACK = "https://slack.com/api/"
+_ENCODING = "utf-8-sig"  # of .env: some editors write a byte order mark
 LOOPBACK = ("127.0.0.1", "::1")
+
+
+def _env_file_values() -> dict[str, str | None]:
+    return dotenv_values(".env", encoding=_ENCODING)
 
 
 class ModelSettings(BaseModel):
@@ -187,7 +192,11 @@ class Settings(BaseSettings, Tables):
     """All settings. An environment variable has the upper-case name of its field; empty means unset."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_file=".env",
+        env_file_encoding=_ENCODING,
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
     )
 
     slack_bot_token: SecretStr | None = None
@@ -212,7 +221,7 @@ class Settings(BaseSettings, Tables):
     bot_log_file: Path | None = None
     otel_exporter_otlp_endpoint: str | None = None
     bot_failpoints: Path | None = None
-    _env_file: dict[str, str | None] = PrivateAttr(default_factory=lambda: dotenv_values(".env"))
+    _env_file: dict[str, str | None] = PrivateAttr(default_factory=_env_file_values)
 
     @field_validator("redis_url")
     @classmethod
@@ -367,8 +376,8 @@ def load_settings(**overrides: Any) -> Settings:
     path = os.environ.get("BOT_CONFIG")
     if path and not Path(path).is_file():
         raise ConfigurationError(f"BOT_CONFIG names {path}, where no file is.")
+    _check_tables(Path(path or "bot.toml"))
     try:
-        _check_tables(Path(path or "bot.toml"))
         settings = Settings(**overrides)
     except ValidationError as error:
         wrong = "; ".join(setting_error(each, _table_names()) for each in error.errors())
@@ -377,8 +386,10 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
     except OSError as error:  # a secret that only another user may read
         raise ConfigurationError(f"{error.filename} cannot be read: {error.strerror}.") from None
-    except ValueError as error:  # a file that is not TOML
-        raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(
+            ".env, or a file of BOT_SECRETS_DIR, cannot be read: save it as UTF-8."
+        ) from None
     if wrong := "; ".join(
         wrong_names(settings.channels, settings.profiles, settings.access, settings.mcp_servers)
     ) or "; ".join(
@@ -398,7 +409,7 @@ def load_settings(**overrides: Any) -> Settings:
 def unread_lines() -> list[int]:
     """Return the numbers of the lines of `.env` that are no NAME=value, and are ignored."""
     try:
-        with Path(".env").open(encoding="utf-8") as file:
+        with Path(".env").open(encoding=_ENCODING) as file:
             return [each.original.line for each in parse_stream(file) if each.error]
     except OSError:
         return []
@@ -418,9 +429,20 @@ def _table_names() -> list[str]:
 
 def _check_tables(path: Path) -> None:
     """Raise ConfigurationError for an unknown key of bot.toml, most likely misspelt."""
+    if path.is_dir():
+        raise ConfigurationError(
+            f"{path} is a folder; Docker makes one where a file to mount is missing. Write the file."
+        )
     if not path.is_file():
         return
-    content = tomllib.loads(path.read_text("utf-8"))
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:  # not TOML
+        is_encoded = isinstance(error, UnicodeDecodeError) or path.read_bytes()[:1] == b"\xef"
+        why = "save it as UTF-8, without a byte order mark." if is_encoded else error
+        raise ConfigurationError(f"{path} cannot be read: {why}") from None
     known_keys = {field.alias or name for name, field in Settings.model_fields.items()}
     unknown = sorted(content.keys() - known_keys)
     if unknown:

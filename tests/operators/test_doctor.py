@@ -185,6 +185,14 @@ async def test_a_failing_slack_is_told_from_a_wrong_token(practice) -> None:
     assert (found.subject, "something else (status 200)" in found.text) == ("Slack", True)
 
 
+    practice.ws.state.app_id = "A0OTHER001"
+    found = await practice.complaint()
+    assert (found.subject, "no event would arrive" in found.text) == ("SLACK_APP_TOKEN", True)
+    http = {"slack_app_token": None, "slack_signing_secret": SecretStr(practice.ws.bot_token)}
+    found = await practice.complaint(**http)
+    assert (found.level, found.subject) == (Level.WARNING, "SLACK_SIGNING_SECRET")
+
+
 async def _web_page(_request: web.Request) -> web.Response:
     return web.Response(text="<html>Sign in to the guest network</html>", content_type="text/html")
 
@@ -297,11 +305,20 @@ async def test_the_command(practice) -> None:
     assert practice.redis.url not in said
 
 
+async def _fails(_request: web.Request) -> web.Response:
+    return web.Response(status=503, text="<html>", content_type="text/html")
+
+
 async def test_mcp_servers_are_asked(practice) -> None:
-    """One that answers, and one that does not start: the bot works without it."""
+    """One that answers, one that does not start, and one that fails: the bot works without them."""
     clock = McpServer(command=sys.executable, args=("-m", "mcp_server_time"))
-    servers = {"clock": clock, "gone": McpServer(command="/nowhere/at-all")}
-    found = {f.subject: f for f in await practice.findings(mcp_servers=servers)}
+    app = web.Application()
+    app.router.add_route("*", "/mcp", _fails)
+    async with served(app) as url:
+        ill = McpServer(url=f"{url}/mcp")
+        servers = {"clock": clock, "gone": McpServer(command="/nowhere/at-all"), "ill": ill}
+        found = {f.subject: f for f in await practice.findings(mcp_servers=servers)}
+    assert "fails at the moment (503)" in found["MCP server ill"].text
     assert found["MCP server clock"].level is Level.OK
     assert found["MCP server gone"].level is Level.WARNING
     assert "mcpServers.gone" in found["MCP server gone"].fix

@@ -166,7 +166,8 @@ def test_nothing_has_to_be_set() -> None:
         ("limits = 3", "limits"),
         ("access = 3", "access"),
         ("[limits", "bot.toml cannot be read"),
-        ("x = \xff", "bot.toml cannot be read"),
+        ("x = \xff", "bot.toml cannot be read: save it as UTF-8"),
+        ("\xef\xbb\xbf[limits]", "bot.toml cannot be read: save it as UTF-8"),
     ],
 )
 def test_a_slip_in_bot_toml_is_named(folder: Path, content: str, names: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 import time
 from typing import Any
@@ -28,6 +29,7 @@ _OLDEST = (6, 2)
 """The version that added GETEX, which the bot uses."""
 
 _FULL = 0.8  # of maxmemory
+_LEAST_FREE = 200 * 2**20  # bytes, for the data and the rewriting of its append-only file
 
 UNREADABLE = (ConfigurationError, StoreError, RedisError, TimeoutError, ValueError)
 """Errors of a Redis that cannot be read, for checks of what it holds: the check of Redis says why."""
@@ -76,6 +78,10 @@ def _embedded(settings: Settings) -> list[Check]:
     except OSError as error:
         text = f"{folder} cannot be written: {error.strerror}"
         return [problem(_SUBJECT, text, "set BOT_DATA_DIR, or REDIS_URL")]
+    free = shutil.disk_usage(existing).free
+    if free < _LEAST_FREE:
+        text = f"only {free / 2**20:,.0f} MB are free for {folder}: questions would be lost"
+        return [warning(_SUBJECT, text, "free some space, or set BOT_DATA_DIR, or REDIS_URL")]
     text = f"embedded, with its data in {folder}; for `bot serve` only"
     return [ok(_SUBJECT, text)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -59,7 +60,7 @@ async def examine_slack(settings: Settings) -> list[Check]:
             return [*await _bot_token(clients.live), *_without_app_token(settings)]
         app_token = settings.slack_app_token.get_secret_value()
         checks, of_app = await asyncio.gather(
-            _bot_token(clients.live), _app_token(clients.live, app_token)
+            _bot_token(clients.live, app_token), _app_token(clients.live, app_token)
         )
         return list(dict.fromkeys([*checks, of_app]))  # Slack is away for both tokens in one line
 
@@ -79,7 +80,7 @@ async def _clock(client: AsyncWebClient) -> list[Check]:
         return []
 
 
-async def _bot_token(client: AsyncWebClient) -> list[Check]:
+async def _bot_token(client: AsyncWebClient, app_token: str = "") -> list[Check]:
     try:
         identity = await client.auth_test()
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
@@ -87,9 +88,19 @@ async def _bot_token(client: AsyncWebClient) -> list[Check]:
         return [_refused(_BOT, error, fix)]
     return [
         ok(_BOT, f"belongs to @{identity.get('user')} in {identity.get('team')}"),
+        *_other_app(str(identity.get("app_id") or ""), app_token),
         *_scopes(identity),
         clock("Slack", time.time() - server_time(identity)),
     ]
+
+
+def _other_app(app: str, app_token: str) -> list[Check]:
+    """Return the problem of two tokens of two apps: each is right, and no event arrives."""
+    of_token = re.match(r"xapp-\d+-(A[A-Z0-9]+)-", app_token)
+    if not (app and of_token) or of_token[1] == app:
+        return []
+    text = f"is of the app {of_token[1]}, and {_BOT} of {app}: no event would arrive"
+    return [problem(_APP, text, "copy both tokens from the pages of one app at api.slack.com/apps")]
 
 
 def _scopes(identity: AsyncSlackResponse) -> list[Check]:
@@ -136,6 +147,9 @@ def _without_app_token(settings: Settings) -> list[Check]:
             "events over HTTP"
         )
         return [problem(_SIGNING, f"neither it nor {_APP} is set: no events arrive", fix)]
+    if not re.fullmatch(r"[0-9a-f]{32}", settings.slack_signing_secret.get_secret_value()):
+        text = "is no 32 digits and letters a to f, as Slack's are: events would be refused"
+        return [warning(_SIGNING, text, "copy the Signing Secret from Basic Information again")]
     text = "is set: events arrive over HTTP; Slack must reach PORT at /slack/events"
     return [ok(_SIGNING, text)]
 

@@ -149,7 +149,8 @@ async def examine_mcp(settings: Settings, features: Sequence[Feature] | None = N
 def _check(status: ServerStatus) -> Check:
     subject = f"MCP server {status.name}"
     if status.error:
-        fix = f"correct [mcpServers.{status.name}] in bot.toml; its tools are missing until then"
+        where = f"[mcpServers.{status.name}] in bot.toml"
+        fix = f"start it, or correct {where}; its tools are missing until then"
         return warning(subject, status.error, fix)
     if status.issuer and status.issuer.is_off:
         text = "off, as it names another issuer or other endpoints than before"
