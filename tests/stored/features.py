@@ -18,6 +18,7 @@ from mcp.shared.auth import OAuthClientInformationFull
 from bot.dev.workspace import ADA, BEN
 from tests.stored.stage import SALES, Stage
 from tests.support.notes_server import Browser, Notes, code_of, notes_server
+from tests.support.slack import choose
 
 PATIENCE = 60.0  # seconds
 TOML = """
@@ -97,7 +98,7 @@ async def _refreshed(at: Stage, threads: dict[str, str]) -> None:
     for kind in ("sold", "kept"):
         [answer] = at.bot.terminals(SALES, threads[kind])
         user = ADA if kind == "sold" else BEN
-        await at.ws.click(user, SALES, answer["ts"], "refresh_answer")
+        await choose(at.ws, user, SALES, answer["ts"], "refresh_answer")
         await at.ws.until(
             lambda: "231,004" in str(at.ws.messages(SALES, threads[kind], user)),  # noqa: B023
             PATIENCE,

@@ -55,18 +55,25 @@ class Old:
         return str(self.recorded["threads"][kind])
 
     def posted(self, channel: str, kind: str, action: str) -> dict[str, Any]:
-        """The recorded message in a thread that has a button with this action, whoever sees it."""
+        """The recorded message in a thread that has this action on a button or in its menu, whoever
+        sees it."""
         workspace, thread = self.recorded["workspace"], self.thread(kind)
         private = [message for _, _, message in workspace["private"]]
         for message in (*workspace["messages"][channel], *private):
             inside = thread in (message.get("thread_ts"), message["ts"]) or message in private
-            if inside and f'"{action}"' in json.dumps(message.get("blocks")):
+            blocks = json.dumps(message.get("blocks"))
+            if inside and (f'"{action}"' in blocks or f'"{action} ' in blocks):
                 return dict(message)
         raise AssertionError(f"the recording has no button {action} in the thread {kind}")
 
     async def press(self, user: str, channel: str, kind: str, action: str, **how: Any) -> None:
-        """Press a recorded button."""
+        """Press a recorded button, or choose it in the menu under the answer."""
         message = self.posted(channel, kind, action)
+        elements = [each for block in message["blocks"] for each in block.get("elements", ())]
+        options = [option for each in elements for option in each.get("options", ())]
+        values = [each["value"] for each in options if each["value"].startswith(f"{action} ")]
+        if values:
+            action, how = "answer_menu", {"value": values[0]}
         await self.at.ws.click(user, channel, message["ts"], action, **how)
 
     async def answers(self, channel: str, kind: str, tag: str, word: str = "today") -> None:
