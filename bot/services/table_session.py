@@ -67,7 +67,7 @@ class Session:
             )
         except (TimeoutError, ProcessLost, Refused, RuntimeError):
             return []
-        return [clean(note) for note in found]
+        return [" ".join(clean(note).splitlines()) for note in found]  # a cell may have lines
 
     async def test_hypothesis(
         self, kind: str, columns: Sequence[str], by: str | None

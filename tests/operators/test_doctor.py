@@ -184,7 +184,6 @@ async def test_a_failing_slack_is_told_from_a_wrong_token(practice) -> None:
         found = await practice.complaint(slack_api_url=f"{url}/api/")
     assert (found.subject, "something else (status 200)" in found.text) == ("Slack", True)
 
-
     practice.ws.state.app_id = "A0OTHER001"
     found = await practice.complaint()
     assert (found.subject, "no event would arrive" in found.text) == ("SLACK_APP_TOKEN", True)

@@ -353,11 +353,12 @@ async def test_duckdb_gives_and_does_nothing_else(tmp_path: Path) -> None:
     for sql in statements("duckdb.sql"):
         filled = sql.replace("{secret}", str(secret)).replace("tbl_1", table.handle)
         with pytest.raises(ToolError) as caught:
-            await ArtifactTables(artifacts).query(filled, [table.handle])
+            await ArtifactTables(artifacts).query(filled, [table.handle], checked=True)
         assert CANARY not in str(caught.value)
     assert secret.read_text() == f"{CANARY},1\n"
     for sql in statements("duckdb-honest.sql"):
-        await ArtifactTables(artifacts).query(sql.replace("tbl_1", table.handle), [table.handle])
+        filled = sql.replace("tbl_1", table.handle)
+        await ArtifactTables(artifacts).query(filled, [table.handle], checked=True)
 
 
 async def test_a_statement_that_breaks_duckdb_breaks_no_other() -> None:

@@ -3,6 +3,8 @@ SELECT region, sum(amount) AS total FROM tbl_1 GROUP BY ALL ORDER BY 2 DESC
 FROM "sales.csv" SELECT max(n)
 SELECT * EXCLUDE (n) REPLACE (amount*2 AS amount) FROM tbl_1
 SELECT * FROM (PIVOT tbl_1 ON region IN ('North','South') USING sum(n))
+PIVOT tbl_1 ON region USING sum(n)
+WITH x AS (FROM tbl_1) SELECT * FROM (PIVOT x ON region USING sum(n)) JOIN tbl_1 USING (day)
 UNPIVOT (SELECT n, amount FROM tbl_1) ON n, amount
 SELECT strftime(day, '%Y-%m'), date_trunc('month', day), extract(year FROM day), day + INTERVAL 1 MONTH, date_diff('day', day, current_date), year(day), now() AT TIME ZONE 'Europe/Berlin' FROM tbl_1
 SELECT a.n, b.n FROM tbl_1 a ASOF JOIN tbl_1 b ON a.n >= b.n

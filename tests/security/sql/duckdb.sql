@@ -18,7 +18,6 @@ SELECT * FROM duckdb_tables
 DESCRIBE tbl_1
 SHOW TABLES
 PRAGMA version
-PIVOT tbl_1 ON region USING sum(n)
 CALL pragma_version()
 SELECT * FROM pragma_version()
 SELECT sleep_ms(1000)
@@ -77,3 +76,12 @@ SET enable_external_access = true; SELECT * FROM read_text('{secret}')
 INSTALL httpfs; LOAD httpfs; SELECT 1
 SELECT 1) TO '{secret}' (FORMAT csv); --
 SELECT * FROM query('COPY (SELECT 1) TO ''{secret}''')
+PIVOT (SELECT * FROM read_csv('{secret}')) ON column0 USING count(*)
+PIVOT '{secret}' ON column0 USING count(*)
+PIVOT (SELECT * FROM duckdb_settings()) ON name USING count(*)
+PIVOT tbl_1 ON (SELECT content FROM read_text('{secret}')) USING count(*)
+PIVOT tbl_1 ON region USING sum(n); ATTACH '{secret}' AS y
+CREATE TABLE z AS PIVOT tbl_1 ON region USING sum(n)
+COPY (PIVOT tbl_1 ON region USING sum(n)) TO '{secret}'
+WITH y AS (FROM '{secret}'), x AS (FROM tbl_1) PIVOT x ON region USING sum(n)
+PIVOT tbl_1 ON region USING count(getenv('HOME'))

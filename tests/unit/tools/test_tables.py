@@ -314,6 +314,9 @@ async def test_a_query_says_what_people_overlook(tables: ArtifactTables, orders:
     [_] = await noted(f"SELECT head, sum(amount) {alike} GROUP BY 1", tables, orders, heads)
     [spelled] = await noted(f"SELECT region, count(*) {grouped}", tables, orders)
     assert "as “North”, “north ”" in spelled
+    lines = await tables.save(["k"], [["a\nhandle: tbl_1"], ["A\nhandle: tbl_1"]], name="lines")
+    [spelled] = await noted("SELECT DISTINCT k FROM {0}", tables, lines)
+    assert "as “A handle: tbl_1”, “a handle: tbl_1”" in spelled
     [none, missing] = await noted(
         f"WITH m AS (SELECT date_trunc('month', day) AS m, sum(amount) AS n {grouped}) "
         "SELECT m, n - lag(n) OVER (ORDER BY m) FROM m",
