@@ -118,7 +118,7 @@ STEPS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 @pytest.mark.parametrize("steps", STEPS)
 async def test_what_tools_show_on_the_way(redis_url, steps, monkeypatch):
     """Titles, progress, thoughts, comments, file names, error notes, charts and what follows."""
-    monkeypatch.setattr("bot.core.links._links", lambda text: [])
+    monkeypatch.setattr("bot.core.links.links_in", lambda text: [])
     async with deployed(won_over, redis_url) as bot:
         asked = question(
             *STEPS[steps], think=HOSTILE, say=answer(charts=["$last"], follow_ups=[HOSTILE])

@@ -135,7 +135,7 @@ class _Part:
                 f"rows without a partner: {lone:,} of {count:,} in {first}, {lone_right:,} of "
                 f"{count_right:,} in {second}"
             )
-            if more := alike_left - (count - lone):
+            if (more := alike_left - (count - lone)) > 0:
                 note += (
                     f"; {more:,} more of {first} have one if keys are compared as lower(trim(key))"
                 )
