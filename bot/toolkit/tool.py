@@ -190,7 +190,7 @@ class Tool:
         given = self.parameters.get("properties", {}).values()
         arguments = (each.get("description", "") for each in given if isinstance(each, dict))
         named = ((self.name, 3.0), (self.summary, 2.0), (self.group, 2.0), (self.description, 1.0))
-        return (*named, (" ".join(arguments), 0.5))
+        return (*named, (" ".join(self.replaces), 2.0), (" ".join(arguments), 0.5))
 
     def definition(self) -> dict[str, Any]:
         """Return the function tool for a request to the Responses API."""

@@ -79,6 +79,8 @@ def test_the_name_of_a_tool_that_is_gone_stays_known(catalogue: Catalogue) -> No
     assert not catalogue.has("find_nothing*")
     assert "Call query_table: PIVOT tbl_x ON month" in catalogue.missing("pivot_table")
     assert {"pivot_table", "query_table"} <= {*catalogue.names_of("query_table")}
+    for words in ("find duplicate rows", "pivot by month", "join tables"):
+        assert catalogue.search(words, 1)[0].name == "query_table"
 
 
 def test_the_readme_lists_every_tool(catalogue: Catalogue) -> None:
