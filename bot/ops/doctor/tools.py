@@ -43,7 +43,9 @@ async def examine_tools(settings: Settings) -> list[Check]:
     except ConfigurationError as error:
         checks.append(problem("channels", str(error), "correct it in bot.toml"))
     commands = (*settings.hooks.before_tool, *settings.hooks.after_tool)
-    if unused := [each.tool for each in commands if not is_allowed_name(settings, each.tool)]:
+    now = states.catalogue.now  # a command on a tool that is gone does not run for what replaces it
+    names = [command.tool for command in commands]
+    if unused := [n for n in names if now(n) != n or not is_allowed_name(settings, n)]:
         text = f"there is no tool {', '.join(unused)}: these commands never run"
         checks.append(warning("hooks", text, "correct `tool` in bot.toml; `bot tools` lists all"))
     return checks

@@ -14,6 +14,8 @@ from types import ModuleType
 import pytest
 
 import tools
+from bot.ops.doctor.tools import examine_tools
+from bot.settings import Settings
 from bot.toolkit import Tool
 from bot.toolkit.catalogue import Catalogue
 
@@ -70,9 +72,10 @@ def test_the_tool_of_docs_tools_is_found(catalogue: Catalogue) -> None:
     assert Catalogue.of([*catalogue.tools, made]).get("convert_temperature") is made
 
 
-def test_the_name_of_a_tool_that_is_gone_stays_known(catalogue: Catalogue) -> None:
+async def test_the_name_of_a_tool_that_is_gone_stays_known(catalogue: Catalogue) -> None:
     """A channel that allows pivot_table by its name goes on with what replaces it, and one with a pattern
-    for it starts; an evaluation that expects it is met by query_table."""
+    for it starts; an evaluation that expects it is met by query_table. Doctor says of a command on it
+    that it never runs."""
     assert [tool.name for tool in catalogue.only(["pivot_table", "dates"]).tools] == ["query_table"]
     assert catalogue.only(["find_dup*"]).tools == ()
     assert catalogue.has("find_dup*")
@@ -81,6 +84,16 @@ def test_the_name_of_a_tool_that_is_gone_stays_known(catalogue: Catalogue) -> No
     assert {"pivot_table", "query_table"} <= {*catalogue.names_of("query_table")}
     for words in ("find duplicate rows", "pivot by month", "join tables"):
         assert catalogue.search(words, 1)[0].name == "query_table"
+    commands = [
+        {"tool": "pivot_table", "run": ["true"]},
+        {"tool": "query_*", "run": ["true"]},
+    ]
+    channels, hooks = {"C1": {"tools": ["pivot_table"]}}, {"before_tool": commands}
+    checks = await examine_tools(
+        Settings.model_validate({"_env_file": None, "channels": channels, "hooks": hooks})
+    )
+    assert [check.subject for check in checks] == ["tools", "hooks"]
+    assert checks[-1].text == "there is no tool pivot_table: these commands never run"
 
 
 def test_the_readme_lists_every_tool(catalogue: Catalogue) -> None:
