@@ -47,7 +47,7 @@ def looks(request: ModelRequest) -> Reply:
     match called[-1:]:
         case []:
             return call("acquire_tools", {"names": [work]})
-        case ["acquire_tools"] if "no such tool" in last:
+        case ["acquire_tools"] if "There is no" in last:
             return call("acquire_tools", {"names": [CONNECT]})
         case ["acquire_tools"] if CONNECT in str(since[-2]):
             return call(CONNECT, {})
