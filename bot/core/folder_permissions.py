@@ -6,6 +6,7 @@ Whoever can write to a folder of code, or replace one that it is in, runs code w
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -60,7 +61,7 @@ def _writable_by_others(folder: Path, suffixes: frozenset[str] | None) -> Path |
         if _is_writable_by_others(place) or _is_of_another(place):
             return place
         if place.is_symlink():
-            above += place.resolve().parents
+            above += Path(os.path.realpath(place)).parents  # which bears circles
     for place in dict.fromkeys(above):
         if _is_of_another(place) or (_is_writable_by_others(place) and not _keeps_entries(place)):
             return place
@@ -73,8 +74,8 @@ def _is_of_another(place: Path) -> bool:
     try:
         owners = {place.stat().st_uid, place.lstat().st_uid}
         return not owners <= {0, os.geteuid()} and not _is_read_only(place)
-    except FileNotFoundError:
-        return False
+    except OSError as error:
+        return _leads_somewhere(error)
 
 
 def _is_read_only(place: Path) -> bool:
@@ -83,13 +84,14 @@ def _is_read_only(place: Path) -> bool:
 
 
 def _places_in(folder: Path, suffixes: frozenset[str] | None) -> Iterator[Path]:
-    """Yield `folder`, its folders and their files with such suffixes, without hidden folders and
-    venvs."""
+    """Yield `folder`, its folders and their files with such suffixes, without hidden folders and,
+    where only code counts, venvs: anybody who can write to a folder can make it look like one."""
     yield folder
     seen = {folder.resolve()}
     for root, folders, files in os.walk(folder, followlinks=True):
         inside = [Path(root, each) for each in folders if not each.startswith(".")]
-        inside = [each for each in inside if not (each / "pyvenv.cfg").exists()]
+        if suffixes is not None:
+            inside = [each for each in inside if not (each / "pyvenv.cfg").exists()]
         folders[:] = [each.name for each in inside if each.resolve() not in seen]
         seen.update(each.resolve() for each in inside)
         yield from inside
@@ -102,8 +104,16 @@ def _is_writable_by_others(place: Path) -> bool:
         if not place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return False
         return not _is_read_only(place)  # such a volume is often 0777
-    except FileNotFoundError:  # a broken link, a file that has gone
-        return False
+    except OSError as error:
+        return _leads_somewhere(error)
+
+
+def _leads_somewhere(error: OSError) -> bool:
+    """Return False for the error of a link that leads nowhere or in a circle, and of a file that has
+    gone. Raises others."""
+    if error.errno not in (errno.ENOENT, errno.ELOOP):
+        raise error
+    return False
 
 
 def _keeps_entries(place: Path) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
+from bot.agent.calls.outputs import without_marks
 from bot.core.folder_permissions import checked_folder
 from bot.features.skills.skill_file import SkillText, Unusable, read_skill, same_name
 
@@ -96,7 +97,7 @@ def read_skills(roots: Iterable[tuple[Path, str]], is_taken: Callable[[str], boo
                 continue
             other = names.setdefault(same_name(skill.name), skill)
             if is_taken(skill.name):
-                loaded.refused.append((folder, f"a tool has the name {skill.name}"))
+                loaded.refused.append((folder, f"a tool has the name {skill.name}, or one like it"))
             elif other is not skill:
                 like = "" if other.name == skill.name else f", which looks like {skill.name}"
                 loaded.refused.append((folder, f"{other.folder} has the name {other.name}{like}"))
@@ -152,16 +153,22 @@ def _skill_folders(root: Path, refused: list[tuple[Path, str]]) -> Iterator[Path
                 (root, f"it has more than {_MOST_FOLDERS:,} folders: the rest is left out")
             )
             return
-        with os.scandir(folder) as scanned:
-            entries = sorted(scanned, key=lambda entry: entry.name)
+        try:
+            with os.scandir(folder) as scanned:
+                entries = sorted(scanned, key=lambda entry: entry.name)
+        except OSError as error:
+            refused.append((folder, _reason(error)))
+            continue
         if any(entry.name in (SKILL, "skill.md") for entry in entries):
             yield folder
             continue
         for entry in entries:
-            if entry.name.startswith(".") or entry.name in _SKIPPED or not entry.is_dir():
+            inside = Path(entry.path)  # whose is_dir bears links that lead in a circle
+            if entry.name.startswith(".") or entry.name in _SKIPPED or not inside.is_dir():
                 continue
-            inside = Path(entry.path)
-            if entry.is_symlink():
+            if not _is_plain(entry.name):
+                refused.append((folder / ascii(entry.name), f"its name {_NOT_PLAIN}"))
+            elif entry.is_symlink():
                 if not _is_inside(inside, root):
                     refused.append((inside, "a link leads out of the folder of skills"))
             elif depth < _MOST_DEPTH:
@@ -179,7 +186,9 @@ def _files(folder: Path, warnings: list[str]) -> Iterator[SkillFile]:
         if path.is_symlink() and not _is_inside(path, folder):
             raise Unusable(f"its {name} leads out of the skill by a link")
         facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode):
+        if not _is_plain(name):
+            warnings.append(f"{name!a} is left out: its name {_NOT_PLAIN}")
+        elif not stat.S_ISREG(facts.st_mode):
             warnings.append(f"{name} is no regular file, and is left out")
         elif facts.st_size > MOST_BYTES:
             warnings.append(f"{name} has more than 1 MiB, and is left out")
@@ -219,6 +228,14 @@ def _content(path: Path, root: Path) -> bytes:
     if len(data) > MOST_BYTES:
         raise Unusable(f"its {path.name} has more than 1 MiB")
     return data
+
+
+_NOT_PLAIN = "has line ends, marks or characters that cannot be shown"
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether the model and people can be told a name: it cannot pose as a line of ours."""
+    return name.isprintable() and without_marks(name) == name
 
 
 def _is_inside(path: Path, root: Path) -> bool:

@@ -26,7 +26,7 @@ _MOST_TOOLS = 50
 _LONGEST_NAME = 128  # that can be used at all
 _FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _FRONTMATTER = re.compile(r"---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"([ ]*[A-Za-z][\w-]*):[ \t]+([^\s\"'|>\[{&*!].*?)[ \t]*")
+_FIELD = re.compile(r"([ ]*[A-Za-z][\w-]*):[ \t]+([^\s\"'|>\[{&*!].*)")
 _NAME = re.compile(r"[^\W_][\w.-]*")
 _STANDARD_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _TOOL = re.compile(r"[^\s,()]+(?:\([^)]*\))?")
@@ -161,7 +161,7 @@ def _parsed(text: str) -> Any:
 def _with_quotes(frontmatter: str) -> str:
     """Return a frontmatter with quotes around values that hold a bare colon, also in a second line."""
     lines = list[str]()
-    for line in frontmatter.split("\n"):
+    for line in map(str.rstrip, frontmatter.split("\n")):
         goes_on = line.startswith(" ") and lines and lines[-1][:1] != " "
         if goes_on and _FIELD.fullmatch(lines[-1]):
             lines[-1] += f" {line.strip()}"
