@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from bot.app.channel_policy import channel_policy
 from bot.app.feature_packages import features_of_packages
-from bot.app.tool_loading import is_taken, is_tool_name, tool_catalogue
+from bot.app.tool_loading import is_tool_name, tool_catalogue, tool_names
 from bot.core.approvals import CALL
 from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
@@ -36,6 +36,7 @@ from bot.features.sharing.feature import sharing
 from bot.features.shortcuts.feature import shortcuts
 from bot.features.skills.feature import skills
 from bot.features.skills.report import skill_lines
+from bot.features.skills.skill_file import same_name
 from bot.features.workflow_step.feature import workflow_step
 from bot.mcp import McpServers, Pins
 from bot.mcp.doors import McpDoors
@@ -76,14 +77,16 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
     """List our own features but for the commands. Their hooks stand in this order: evidence fills references in, effort
     looks at what is whole, and the judge, which costs a call, comes last."""
     keys = settings.bot_encryption_keys
-    features = (
+    features = list[Feature]()
+    is_allowed = partial(_is_allowed, settings, features)
+    features += (
         refresh(),
         evidence(settings.evidence),
         memories(),
         programs(settings.programs),
-        skills(settings.skills, partial(is_taken, settings), _loaded_in(settings), run_case),
+        skills(settings.skills, partial(_is_taken, settings), _loaded_in(settings), run_case),
         profiles(
-            ProfileConfig(partial(is_allowed_name, settings), settings.models),
+            ProfileConfig(is_allowed, settings.models),
             partial(channel_policy, settings),
         ),
         feedback(run_case),
@@ -103,20 +106,30 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         effort(settings.limits),
         evaluation(settings.model.evaluation),
     )
-    return (*features, home(_home_config(settings, features)))
+    return (*features, home(_home_config(settings, tuple(features), is_allowed)))
 
 
 def lines_about_skills(
     settings: Settings, *, folder: Path | None = None, check: bool = False
 ) -> list[str]:
     """Return the lines of `bot skills`. Raises ConfigurationError."""
-    taken = partial(is_taken, settings)
+    taken = partial(_is_taken, settings)
     return skill_lines(settings.skills, taken, folder=folder, check=check)
 
 
-def is_allowed_name(settings: Settings, allowed: str) -> bool:
-    """Return whether a name, group or pattern in the `tools` of a channel fits a tool or a skill."""
-    fits = (feature.may_have for feature in own_features(settings) if feature.may_have)
+def _is_taken(settings: Settings, name: str) -> bool:
+    """Return whether a tool or the agent itself has this name, or one that looks like it."""
+    return same_name(name) in map(same_name, tool_names(settings))
+
+
+def allowed_names(settings: Settings) -> Callable[[str], bool]:
+    """Return what says whether a name, group or pattern in the `tools` of a channel fits a tool or a
+    skill. It knows the skills of now, which it reads once."""
+    return partial(_is_allowed, settings, own_features(settings))
+
+
+def _is_allowed(settings: Settings, features: Sequence[Feature], allowed: str) -> bool:
+    fits = (feature.may_have for feature in features if feature.may_have)
     return is_tool_name(settings, allowed) or any(may_have(allowed) for may_have in fits)
 
 
@@ -124,7 +137,7 @@ def is_name(settings: Settings, name: str) -> bool:
     """Return whether a name is that of a tool or a skill, and neither that of a group nor a pattern."""
     groups = {GROUP, *(tool.group for tool in tool_catalogue(settings).tools)}
     is_one = name not in groups and not any(sign in name for sign in "*?[")
-    return is_one and is_allowed_name(settings, name)
+    return is_one and allowed_names(settings)(name)
 
 
 def _loaded_in(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -134,7 +147,9 @@ def _loaded_in(settings: Settings) -> Iterator[tuple[str, str]]:
     yield from ((key, name) for key, names in tables.items() for name in names)
 
 
-def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:
+def _home_config(
+    settings: Settings, features: Sequence[Feature], is_tool: Callable[[str], bool]
+) -> HomeConfig:
     def servers(stores: Stores) -> McpServers:
         return McpServers(settings.mcp_servers, stores.mcp, **mcp_doors(features, stores.mcp))
 
@@ -142,7 +157,7 @@ def _home_config(settings: Settings, features: Sequence[Feature]) -> HomeConfig:
         limits=settings.limits,
         models=settings.models,
         is_priced=not unpriced_models(settings),
-        is_tool=partial(is_allowed_name, settings),
+        is_tool=is_tool,
         tools=partial(tool_catalogue, settings),
         servers=servers,
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bot.agent.calls.call import Toolbox
 from bot.agent.hooks.chain import HookChain, Hooks, ToolCheck
 from bot.app.channel_policy import channel_policy
-from bot.app.features import all_features, check_features, is_allowed_name, mcp_doors, services_of
+from bot.app.features import all_features, allowed_names, check_features, mcp_doors, services_of
 from bot.app.tool_loading import tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
@@ -260,7 +260,7 @@ def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
 def check_run_settings(settings: Settings) -> None:
     """Raise ConfigurationError when a setting that runs need is missing or wrong."""
     check_prices(settings)
-    check_tools(settings, partial(is_allowed_name, settings))
+    check_tools(settings, allowed_names(settings))
     _api_key(settings)
     if settings.web_search:
         web_search(settings, settings.web_search)

@@ -125,9 +125,11 @@ def is_tool_name(settings: Settings, allowed: str) -> bool:
     )
 
 
-def is_taken(settings: Settings, name: str) -> bool:
-    """Return whether a tool or the agent itself has this name."""
-    return name in RESERVED or tool_catalogue(settings).get(name) is not None
+def tool_names(settings: Settings) -> frozenset[str]:
+    """Return the names of all tools, also those of the agent itself and of the model service."""
+    known = tool_catalogue(settings)
+    hosted = (str(definition["type"]) for definition in known.hosted)
+    return RESERVED.union(hosted, (tool.name for tool in known.tools))
 
 
 def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, Offered]]:

@@ -161,16 +161,17 @@ class SkillsHome(SlackPart):
         current = await self._written.get(self._app.team, draft.name)
         if current and current.digest == draft.skill.digest:
             return
-        skill = await self._written.save(self._app.team, draft.skill)
+        skill = await self._written.numbered(self._app.team, draft.skill)
         what = f"skill {skill.name}: version {skill.number}"
         await self._record(person, what, skill.digest)
+        await self._written.apply(self._app.team, skill)
         self._app.refresh_home(form.user)
 
     async def _deleted(self, press: Press) -> str:
         person = await self._admin(press.user)
         skill = await self._current(press.value)
-        await self._written.delete(self._app.team, skill.name)
         await self._record(person, f"skill {skill.name}: deleted", skill.digest)
+        await self._written.delete(self._app.team, skill.name)
         self._app.refresh_home(press.user)
         return words.IS_GONE()
 
@@ -205,6 +206,7 @@ class SkillsHome(SlackPart):
         return skill
 
     async def _record(self, person: Person, what: str, digest: str) -> None:
+        """Record a change in the audit log, before it is made."""
         kind, team = AuditKind.ADMINISTERED, self._app.team
         entry = AuditEntry(kind=kind, team=team, who=person.id, what=what, arguments=digest)
         await self._app.record([entry])

@@ -91,8 +91,8 @@ class WrittenSkills:
         versions = await self._versions(team, name).all(renew=True)
         return sorted(versions.values(), key=lambda skill: -skill.number)
 
-    async def save(self, team: str, skill: WrittenSkill) -> WrittenSkill:
-        """Store a skill as the next version, and return that. The oldest of many versions go."""
+    async def numbered(self, team: str, skill: WrittenSkill) -> WrittenSkill:
+        """Store a skill as the next version, which is not current before `apply`, and return that."""
         versions, current = self._versions(team, skill.name), await self.get(team, skill.name)
         is_new = False
         while not is_new:
@@ -100,15 +100,20 @@ class WrittenSkills:
             last = max([*(each.number for each in stored), current.number if current else 0])
             skill = skill.model_copy(update={"number": last + 1})
             adding = ("HSETNX", versions.key, str(skill.number), skill.model_dump_json())
-            is_new = bool(await self.redis.call(*adding))
-        old = [str(each.number) for each in stored[_MOST_VERSIONS - 1 :]]
+            is_new, *_ = await self.redis.together(
+                adding, ("EXPIRE", versions.key, versions.seconds)
+            )
+        return skill
+
+    async def apply(self, team: str, skill: WrittenSkill) -> None:
+        """Make a version the current one. The oldest of many versions go."""
+        versions = await self.versions(team, skill.name)
+        old = [str(version.number) for version in versions[_MOST_VERSIONS:]]
         await self.redis.together(
             *self._current(team).putting(skill.name, skill),
-            ("EXPIRE", versions.key, self.retention.settings),
             *self._teams.adding(team),
-            *([("HDEL", versions.key, *old)] if old else []),
+            *([("HDEL", self._versions(team, skill.name).key, *old)] if old else []),
         )
-        return skill
 
     async def put(self, team: str, skills: Sequence[WrittenSkill]) -> None:
         """Store skills as the current ones of a workspace that has none, without versions."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
-from functools import partial
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from bot.app.features import all_features, is_allowed_name, mcp_doors
+from bot.app.features import all_features, allowed_names, mcp_doors
 from bot.app.run_setup import web_search
 from bot.app.tool_states import names_by, tool_states
 from bot.core.check import SECONDS, Check, ok, problem, warning
@@ -38,14 +37,15 @@ async def examine_tools(settings: Settings) -> list[Check]:
         lost = f"; off: {names[0]}" if names else ""
         fix = f"correct its service, or [tools.{group}] in bot.toml; the bot tries again by itself"
         checks.append(warning(f"tools {group}", f"{text}{lost}", fix))
+    is_allowed = allowed_names(settings)
     try:
-        check_tools(settings, partial(is_allowed_name, settings))
+        check_tools(settings, is_allowed)
     except ConfigurationError as error:
         checks.append(problem("channels", str(error), "correct it in bot.toml"))
     commands = (*settings.hooks.before_tool, *settings.hooks.after_tool)
     now = states.catalogue.now  # a command on a tool that is gone does not run for what replaces it
     names = [command.tool for command in commands]
-    if unused := [n for n in names if now(n) != n or not is_allowed_name(settings, n)]:
+    if unused := [n for n in names if now(n) != n or not is_allowed(n)]:
         text = f"there is no tool {', '.join(unused)}: these commands never run"
         checks.append(warning("hooks", text, "correct `tool` in bot.toml; `bot tools` lists all"))
     return checks
