@@ -114,15 +114,15 @@ class Catalogue:
         if allowed is None:
             return self
         patterns = [pattern.split("&") for pattern in allowed]
+        every_part = {part for parts in patterns for part in parts}
 
         def fits(name: str, group: str) -> bool:
-            return any(
-                all(
-                    fnmatchcase(name, part) or fnmatchcase(group, part) or self.now(part) == name
-                    for part in parts
-                )
-                for parts in patterns
-            )
+            fitting = {  # each part once: a profile in a limited channel has thousands of patterns
+                part
+                for part in every_part
+                if fnmatchcase(name, part) or fnmatchcase(group, part) or self.now(part) == name
+            }
+            return any(fitting.issuperset(parts) for parts in patterns)
 
         skills = tuple(skill for skill in self.skills if fits(skill.name, GROUP))
         brought = _brought(skills)

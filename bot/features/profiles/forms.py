@@ -39,7 +39,7 @@ DELETE = "profile_delete"
 
 _NAME, _TITLE, _INSTRUCTIONS, _STYLE, _TOOLS = "name", "title", "instructions", "style", "tools"
 _LOAD, _MODEL, _EARLIER, _CHANNELS, _DIRECT = "load", "model", "earlier", "channels", "direct"
-_MAX_NAME, _MAX_TEXT, _MAX_INSTRUCTIONS = 30, 60, 3_000
+_MAX_NAME, _MAX_TEXT, _MAX_INSTRUCTIONS, _MAX_TOOLS = 30, 60, 3_000, 1_000
 _KEEP, _IN_FILE = "keep", "file"  # values of options
 _NAMED = "profile:"
 
@@ -84,7 +84,7 @@ def profile_form(
     title = text_input(profile.title, lines=False, longest=MAX_TITLE)
     instructions = text_input(profile.instructions, longest=_MAX_INSTRUCTIONS)
     style = text_input(profile.style, longest=MAX_STYLE)
-    tools = text_input(", ".join(profile.tools or ()), lines=False)
+    tools = text_input(", ".join(profile.tools or ()), lines=False, longest=_MAX_TOOLS)
     new = field(
         _NAME,
         words.NAME(),
