@@ -35,7 +35,7 @@ from bot.features.profiles.forms import (
 from bot.features.profiles.versions import ProfileVersions
 from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
-from bot.runs.policy.channels import Channels, Profile, Profiles, TeamProfiles
+from bot.runs.policy.channels import ChannelLayers, Channels, Profile, Profiles, TeamProfiles
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import SlackPart
@@ -99,12 +99,12 @@ class ProfilesHome(SlackPart):
             _line(name, profile, used.get(name, ()), is_ours=name not in self._profiles.configured)
             for name, profile in [*known.profiles.items()][:_MAX_LISTED]
         ]
-        if known.profiles:
-            usual = (await channels.layers(team, "")).profile
-            direct = (await channels.layers(team, "D")).profile
+        usual, direct = await channels.layers(team, ""), await channels.layers(team, "D")
+        has_choice = known.profiles or usual.missing_default or direct.missing_default
+        if has_choice:
             lines += [
-                "• " + words.FOR_CHANNELS(profile=_title(known.profiles, usual)),
-                "• " + words.FOR_DIRECT(profile=_title(known.profiles, direct)),
+                "• " + words.FOR_CHANNELS(profile=_default(known.profiles, usual)),
+                "• " + words.FOR_DIRECT(profile=_default(known.profiles, direct)),
             ]
         if missing:
             listed = (f"<#{channel}> ({name})" for channel, name in missing.items())
@@ -118,7 +118,7 @@ class ProfilesHome(SlackPart):
         if changeable:
             menu = {"action_id": CHANGE, "placeholder": text_object(words.CHANGE())}
             buttons.append(menu_input(changeable) | menu)
-        if known.profiles:
+        if has_choice:
             buttons.append(button(words.CHOOSE(), CHOOSE, CHOOSE))
         text = "\n".join([words.HOME_PROFILES(), *lines])
         # A new id empties the menu: Slack shows the last choice, and does not report it twice.
@@ -254,6 +254,9 @@ def _line(name: str, profile: Profile, channels: Sequence[str], *, is_ours: bool
     return f"• *{escape_mrkdwn(profile.titled(name))}*{origin}: {where}"
 
 
-def _title(profiles: Mapping[str, Profile], name: str) -> str:
-    profile = profiles.get(name)
-    return escape_mrkdwn(profile.titled(name)) if profile else words.NONE()
+def _default(profiles: Mapping[str, Profile], layers: ChannelLayers) -> str:
+    """Return the title of a default profile, and the name of one that was chosen and is gone."""
+    profile = profiles.get(layers.profile)
+    title = escape_mrkdwn(profile.titled(layers.profile)) if profile else words.NONE()
+    missing = layers.missing_default
+    return words.INSTEAD_OF(profile=title, gone=missing) if missing else title

@@ -171,6 +171,7 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
         sent = await asked(bot, SALES)
         assert "In this channel" not in sent["instructions"]
         assert "calculate" in str(sent["tools"])
+        assert "none (desk was chosen, and is gone)" in str(await home(bot, ADA, CHOOSE))
         form = await opened(bot, CHANNEL, SALES)
         assert "The profile desk of this channel no longer exists" in str(form)
         wrong = [check for check in await doctor(bot, redis_url, **settings) if check.fix]
