@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from bot.app.features import own_features
 from bot.app.tool_loading import load_tools, tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.settings import Settings
@@ -37,6 +38,8 @@ async def tool_states(settings: Settings) -> ToolStates:
     """
     catalogue, bound = tool_catalogue(settings), bound_providers(settings)
     off: dict[type, str] = {each.provider.provides: each.off for each in bound if each.off}
+    for feature in own_features(settings):
+        off |= feature.off() if feature.off else {}
     if settings.web_search is None:
         off[WebSearch] = "set [web_search] in bot.toml"
     async with open_tool_clients(bound) as clients:

@@ -148,6 +148,7 @@ class Feature:
 
     - `surfaces`: where it shows runs of requests that come in by it, by their `entry`.
     - `mcp_doors`: what it adds to MCP servers: each person's account there, questions to people.
+    - `off`: says which of its `services` cannot be had with these settings, and why, for operators.
     - `may_have`: says whether a name, group or pattern in the `tools` of a channel fits a skill of it.
     """
 
@@ -166,4 +167,5 @@ class Feature:
     pages: Sequence[RouteDef] = ()
     surfaces: Mapping[Entry, SurfaceFor] = field(default_factory=lambda: MappingProxyType({}))
     mcp_doors: McpDoorsFor | None = None
+    off: Callable[[], Mapping[type, str]] | None = None
     may_have: Callable[[str], bool] | None = None

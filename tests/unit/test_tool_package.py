@@ -17,6 +17,7 @@ from bot.core.errors import ConfigurationError
 from bot.evals.cases import read_cases
 from bot.evals.models import model_for_cases
 from bot.evals.running import evaluate
+from bot.features.programs.settings import ProgramSettings
 from bot.settings import Settings, ToolSettings
 from bot.testing.scripted import finish, scripted_run
 from docs.examples.crm_tools.fake_crm import TOKEN, running_crm
@@ -94,11 +95,18 @@ async def test_an_installed_package_brings_its_tools(
     await scripted_run("Hello?", [finish({"summary": "Hello."})])  # tests need neither
     monkeypatch.setenv("CRM_TOKEN", TOKEN)
     async with running_crm() as crm:
+        no_programs = ProgramSettings(enabled=False)
         tools = ToolSettings(crm={"url": str(crm.make_url(""))})
         settings = Settings(_env_file=None, tools=tools)
         states = await tool_states(settings)
         assert states.origins["find_tickets"] == "package crm-tools"
         assert "find_tickets" not in {*states.off, *states.broken}
+        # Tools of a feature that is off, or has nothing to work with, are not counted as offered.
+        assert (
+            states.off["read_skill_file"] == states.off["run_skill_script"] == "no skill has files"
+        )
+        states = await tool_states(settings.model_copy(update={"programs": no_programs}))
+        assert states.off["run_python"] == "they are switched off"
         cases = read_cases([EXAMPLE / "evals"])
         async with model_for_cases("walkthrough", settings, cases) as with_model:
             done = await evaluate(with_model, cases, parallel=1, repeat=1, on_result=print)

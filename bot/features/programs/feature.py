@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 
@@ -32,8 +32,15 @@ def programs(settings: ProgramSettings) -> Feature:
     def service_for(_: ServiceDeps) -> Programs | None:
         return service
 
+    def off() -> Mapping[type, str]:
+        lacks = _lacks(settings)
+        return {Programs: lacks[0]} if lacks else {}
+
     return Feature(
-        "programs", services={Programs: service_for}, operator_part=_ForOperators(settings)
+        "programs",
+        services={Programs: service_for},
+        operator_part=_ForOperators(settings),
+        off=off,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from typing_extensions import override
@@ -45,6 +45,9 @@ def skills(
     def service(_: ServiceDeps) -> SkillFiles | None:
         return library if library.has_files else None
 
+    def off() -> Mapping[type, str]:
+        return {} if library.has_files else {SkillFiles: "no skill has files"}
+
     return Feature(
         _NAME,
         services={SkillFiles: service},
@@ -53,6 +56,7 @@ def skills(
         jobs={KIND: partial(_trials, run_case)},
         slack_part=partial(SkillsHome, library, is_taken),
         operator_part=_ForOperators(library, tuple(loads), metric),
+        off=off,
         may_have=library.may_have,
     )
 

@@ -34,7 +34,7 @@ from tests.unit.test_tool_package import built, install_wheel
 ROOT = Path(__file__).parents[3]
 EXAMPLE, PAGE = ROOT / "docs" / "examples" / "house_style", ROOT / "docs" / "features.md"
 SALES = "C0SALES001"
-OF_OURS = {"surfaces", "mcp_doors", "may_have"}
+OF_OURS = {"surfaces", "mcp_doors", "may_have", "off"}
 """Fields for what only one of our own features does."""
 
 GREETING = """
