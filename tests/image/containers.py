@@ -82,9 +82,9 @@ class Containers:
             assert code == "0", f"{service} ended with {code}"
 
     async def logs(self) -> str:
-        """Return the last lines of all containers that there are."""
+        """Return how each container is, and its last lines."""
         services = (*SERVICES, "redis")
         ids = [each for service in services for each in await self.ids(service, stopped=True)]
-        command = 'for id in "$@"; do "$0" logs --tail=15 "$id" 2>&1; done'
+        command = '"$0" ps --all; for id in "$@"; do "$0" logs --tail=15 "$id" 2>&1; done'
         shell = ("sh", "-c", command, self.engine.command, *ids)
         return (await run(*shell, environment=self.engine.environment, check=False)).decode()
