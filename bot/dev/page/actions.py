@@ -10,7 +10,6 @@ from bot.dev.page.render.text import clean
 from bot.dev.page.sending import SentMessage, read_form
 from bot.dev.page.sidebar import LANGUAGES
 from bot.dev.workspace import CannotDo, NotAnswered, Workspace
-from bot.dev.workspace.messaging.reacting import remove_reaction
 
 Json = dict[str, Any]
 
@@ -102,7 +101,7 @@ class Actions:
             r["name"] == name and user in r["users"] for r in message.get("reactions", [])
         )
         if has_reacted:
-            remove_reaction(self._ws, self._ws.channels[body["channel"]], message, user, name)
+            await self._ws.take_reaction_back(user, body["channel"], body["ts"], name)
         else:
             await self._ws.react(user, body["channel"], body["ts"], name)
 

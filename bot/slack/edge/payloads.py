@@ -109,6 +109,7 @@ class _Reaction(TypedDict):
     reaction: Text
     item: Annotated[_Item, AfterValidator(_complete)]
     item_user: NotRequired[Id | None]
+    event_ts: NotRequired[Ts | None]
 
 
 class _Opened(TypedDict):
@@ -265,6 +266,7 @@ _EVENTS = {
     "message": _validator(_MessageEvent),
     "app_mention": _validator(_MessageEvent),
     "reaction_added": _validator(_Reaction),
+    "reaction_removed": _validator(_Reaction),
     "app_home_opened": _validator(_Opened),
     "app_context_changed": _validator(_Opened),
     "agent_session_stopped": _validator(_Stopped),

@@ -37,6 +37,17 @@ class HomeViewer:
 
 
 @dataclass(frozen=True, slots=True)
+class Reaction:
+    """An emoji on a message, which `user` added or `removed`. `emoji` is its name without skin tones."""
+
+    channel: str
+    ts: str
+    emoji: str
+    user: str
+    removed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelChoice:
     """A choice in the form in which admins set how the bot behaves in a channel.
 
@@ -92,6 +103,10 @@ class SlackPart:
 
     async def message_changed(self, channel: str, thread: str, ts: str) -> None:
         """Forget what the feature keeps of a message that was edited or deleted. Safe to repeat."""
+
+    async def reacted(self, reaction: Reaction) -> None:
+        """Do what a reaction of a person or another app on a message means. Safe to repeat; the event is
+        acknowledged afterwards. Those that stop runs do not come here."""
 
     async def person_left(self, user: str) -> None:
         """End what the feature does for a person whose Slack account has ended."""

@@ -1,5 +1,8 @@
 """Stopping of runs: by a button, the word, a reaction, or Slack's own Stop button.
 
+All reactions arrive here, as of several listeners to an event the first wins; features are told of
+the others.
+
 Everybody who may ask in a channel may stop its runs, without waiting in the queue. The person's own
 waiting requests stop too, but not those of others. A reaction counts only from the asker, because
 others may be reacting to the question itself.
@@ -16,6 +19,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.runs.audit_trail import refused
 from bot.slack.intake.press import Press
+from bot.slack.intake.slack_part import Reaction, bug_logged
 from bot.slack.ui import words
 from bot.slack.ui.buttons import STOP, Stops
 
@@ -44,7 +48,16 @@ def register(app: SlackApp) -> None:
     @app.bolt.event("reaction_added")
     async def reaction_added(event: dict[str, Any], body: dict[str, Any]) -> None:
         event_id = body["event_id"]
-        await app.retries.run_in_order(event_id, partial(app.stop.reacted, event), line=event_id)
+        if event["reaction"] in STOP_REACTIONS:
+            stop = partial(app.stop.reacted, event)
+            await app.retries.run_in_order(event_id, stop, line=event_id)
+        else:
+            await _pass_on(app, event, event_id)
+
+    @app.bolt.event("reaction_removed")
+    async def reaction_removed(event: dict[str, Any], body: dict[str, Any]) -> None:
+        if event["reaction"] not in STOP_REACTIONS:
+            await _pass_on(app, event, body["event_id"])
 
     @app.bolt.event("agent_session_stopped")
     async def session_stopped(event: dict[str, Any], body: dict[str, Any]) -> None:
@@ -63,6 +76,29 @@ def register(app: SlackApp) -> None:
             app.background.start(notice, "ephemeral reply")
         if thread:
             app.background.start(app.status.end(channel, thread), "status of a stopped session")
+
+
+async def _pass_on(app: SlackApp, event: Mapping[str, Any], event_id: str) -> None:
+    """Tell features of a reaction, in the order in which those on a message came."""
+    item, user = event["item"], str(event["user"])
+    if item["type"] != "message" or user == app.identity.user:
+        return
+    reaction = Reaction(
+        channel=str(item["channel"]),
+        ts=str(item["ts"]),
+        emoji=str(event["reaction"]).partition("::")[0],
+        user=user,
+        removed=event["type"] == "reaction_removed",
+    )
+
+    async def tell() -> None:
+        for part in app.parts:
+            with bug_logged(part):
+                await part.reacted(reaction)
+
+    line = f"reactions:{reaction.channel}:{reaction.ts}"
+    when = float(event.get("event_ts") or 0)
+    await app.retries.run_in_order(event_id, tell, line=line, when=when)
 
 
 async def _take_away(press: Press) -> None:

@@ -11,7 +11,7 @@ from bot.dev.workspace.errors import CannotDo
 from bot.dev.workspace.events import elements, interactivity
 from bot.dev.workspace.messaging import membership, posting
 from bot.dev.workspace.messaging.canvas_files import make_canvas
-from bot.dev.workspace.messaging.reacting import add_reaction
+from bot.dev.workspace.messaging.reacting import add_reaction, remove_reaction
 from bot.dev.workspace.messaging.streaming import stop_by_user
 from bot.dev.workspace.messaging.text import escape, rich_text
 from bot.dev.workspace.messaging.uploads import attach, share_events
@@ -108,6 +108,11 @@ class People(Core):
         """Add a reaction to a message."""
         conversation = self._conversation(user, channel)
         add_reaction(self, conversation, self._message(conversation, ts), user, name)
+
+    async def take_reaction_back(self, user: str, channel: str, ts: str, name: str) -> None:
+        """Remove one's own reaction."""
+        conversation = self._conversation(user, channel)
+        remove_reaction(self, conversation, self._message(conversation, ts), user, name)
 
     async def pin(self, user: str, channel: str, ts: str) -> None:
         """Pin a message to its channel."""
