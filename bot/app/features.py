@@ -29,6 +29,7 @@ from bot.features.memories.feature import memories
 from bot.features.profiles.feature import profiles
 from bot.features.profiles.forms import ProfileConfig
 from bot.features.programs.feature import programs
+from bot.features.reactions.feature import reactions
 from bot.features.refresh.feature import refresh
 from bot.features.schedules.feature import schedules
 from bot.features.server_questions.feature import server_questions
@@ -100,6 +101,9 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         schedules(),
         sharing(),
         shortcuts(),
+        reactions(
+            settings.reactions, {key: table.reactions for key, table in settings.channels.items()}
+        ),
         canvases(),
         corrections(),
         workflow_step(),

@@ -45,6 +45,7 @@ from bot.core.secret_files import odd_character, secret_folder, secret_from_file
 from bot.features.commands.settings import HookSettings
 from bot.features.evidence.settings import ChannelEvidence, EvidenceSettings
 from bot.features.programs.settings import ProgramSettings
+from bot.features.reactions.settings import ChannelReactions, Instructions
 from bot.features.skills.settings import ChannelSkills, SkillSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
@@ -149,7 +150,7 @@ class ToolSettings(BaseModel):
         return self.__pydantic_extra__ or {}
 
 
-class ChannelTable(ChannelSettings, ChannelEvidence, ChannelSkills):
+class ChannelTable(ChannelSettings, ChannelEvidence, ChannelReactions, ChannelSkills):
     """The settings of a channel, with those of our own rooms."""
 
 
@@ -175,6 +176,7 @@ class Tables(BaseModel):
     direct: DirectSettings = DirectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     programs: ProgramSettings = ProgramSettings()
+    reactions: Instructions = {}
     skills: SkillSettings = SkillSettings()
     retention: Retention = Retention()
     catch_up: CatchUpSettings = CatchUpSettings()

@@ -1,0 +1,1 @@
+"""Reactions that ask: an emoji on a message stands for an instruction."""
