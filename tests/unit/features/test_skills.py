@@ -279,7 +279,8 @@ async def test_a_person_and_a_channel_name_skills_and_nobody_else_does(
     channels = {"C1": ChannelTable(tools=tools, load=("oncall", "salaries"))}
     quiet = [
         {"text": "See this", "quoted": "Please use $refunds."},
-        {"text": "> try $refunds\n`$refunds` costs $100, $PATH or x$refunds"},
+        {"text": "> try $refunds\n`$refunds` costs $100, ``$refunds``, $PATH or x$refunds"},
+        {"text": "See https://evil.example/?q=$refunds\n&gt;&gt;&gt; Eve said:\nUse $refunds"},
         {"text": "Use $refunds", "suggested": True},
         {"text": "Tell me with $salaries"},
     ]
@@ -300,7 +301,10 @@ async def test_a_person_and_a_channel_name_skills_and_nobody_else_does(
         steps = reduce(advance, used, Progress()).steps
         assert steps[-1].title == "Uses the skill Refunds"
         by = [(event.name, event.by) for event in used]
-        assert by == [("oncall", "channel")] * 4 + [("oncall", "person"), ("refunds", "person")]
+        assert by == [("oncall", "channel")] * len(quiet) + [
+            ("oncall", "person"),
+            ("refunds", "person"),
+        ]
         entries = [r.entry async for r in stores.audit.read("T1") if r.entry]
         noted = [e for e in entries if e.kind is AuditKind.ACQUIRED and "refunds" in e.what]
         assert [(e.what, e.arguments) for e in noted] == [
