@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -21,6 +22,8 @@ from bot.slack.edge.client import identify, slack_clients
 from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.tasks import Background, EventRetries
 from bot.slack.edge.workspaces import Slack
+from bot.slack.ui.blocks import Block, actions
+from bot.slack.ui.buttons import answer_buttons
 from bot.store import Stores
 
 _CHANNEL = "C0SALES001"
@@ -49,11 +52,19 @@ async def press_button(
 
     `url` is that of the Redis of `stores`. Raises bot.dev.workspace.CannotDo if there is no such button.
     """
-    buttons = [button for feature in features for button in feature.buttons]
-    shown = [block for button in buttons for block in button.under(outcome, request)]
-    rows = [block for block in shown if block["type"] != "button"]
-    beside = [block for block in shown if block["type"] == "button"]
-    blocks = [*([{"type": "actions", "elements": beside}] if beside else []), *rows]
+    placed = defaultdict[str, list[Block]](list)
+    for button in (button for feature in features for button in feature.buttons):
+        placed[button.place] += button.under(outcome, request)
+    # Each entry in a menu of its own, which is a button.
+    rows = [
+        *(
+            answer_buttons(request.id, in_menu=[entry], again=False, has_details=False)
+            for entry in placed["menu"]
+        ),
+        *([actions(*beside)] if (beside := placed["first"] + placed["beside"]) else []),
+        *placed["below"],
+    ]
+    blocks = [row for row in rows if row]
     async with (
         Workspace.open() as ws,
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
