@@ -72,7 +72,7 @@ async def test_dev_offers_it_and_the_demo_answers(tmp_path, monkeypatch) -> None
         assert "bot dev" in line
         assert lacking == (
             "Without statsmodels the model writes no programs. To add them: "
-            "pip install 'slack-answer-bot[code]'"
+            "pip install pandas scikit-learn scipy statsmodels"
         )
         monkeypatch.undo()
         monkeypatch.chdir(tmp_path)

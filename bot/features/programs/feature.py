@@ -18,7 +18,8 @@ from bot.store import Stores
 from bot.toolkit import Programs
 
 _PACKAGES = ("pandas", "scipy", "sklearn", "statsmodels", "matplotlib")
-_INSTALL = "pip install 'slack-answer-bot[code]'"
+_INSTALL = "pip install pandas scikit-learn scipy statsmodels"
+"""The extra `code`, by its packages: nobody has published one of the bot's name, and anybody could."""
 _NAME = "programs"
 _TRUNCATE_IS_KNOWN = 3
 """From this version on Landlock covers all that changes files; the rest the filter of calls refuses."""

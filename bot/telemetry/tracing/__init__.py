@@ -31,7 +31,7 @@ async def telemetry(endpoint: str | None) -> AsyncGenerator[tuple[Observer, ...]
     except ImportError:
         raise ConfigurationError(
             "OTEL_EXPORTER_OTLP_ENDPOINT is set, which needs more libraries: "
-            "pip install 'slack-answer-bot[otel]'."
+            "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
         ) from None
     traces, metrics = providers(endpoint)
     try:
