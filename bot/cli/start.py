@@ -32,13 +32,13 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-def configured() -> Settings:
-    """Load the settings and configure logging. Raises ConfigurationError."""
+def configured(*, may_lack_variables: bool = False) -> Settings:
+    """Load the settings and configure logging. Raises ConfigurationError, as `load_settings` does."""
     from bot.settings import load_settings, unread_lines
     from bot.telemetry import logs
 
     logging.getLogger("dotenv").setLevel(logging.ERROR)  # says in several lines what is said below
-    settings = load_settings()
+    settings = load_settings(may_lack_variables=may_lack_variables)
     logs.configure(
         settings.bot_log_format, words=settings.bot_log_words, file=settings.bot_log_file
     )

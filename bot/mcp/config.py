@@ -25,14 +25,15 @@ _HOST = re.compile(r"[a-z0-9.-]+(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?")
 
 
 def _from_environment(given: SecretStr) -> SecretStr:
-    """Replace each `${NAME}` by that environment variable, its value in `.env` or its secret file."""
+    """Replace each `${NAME}` by that environment variable, its value in `.env` or its secret file.
+
+    A name that has no value stays as it is: `McpServer.unset_variables` names it.
+    """
 
     def value(found: re.Match[str]) -> str:
         name = found[1]
         known = os.environ.get(name) or dotenv_values(".env").get(name) or secret_from_file(name)
-        if not known:
-            raise ValueError(f"the environment variable {found[1]} is not set")
-        return known
+        return known or found[0]
 
     text = _VARIABLE.sub(value, given.get_secret_value())
     if odd := odd_character(text):
@@ -136,6 +137,18 @@ class McpServer(BaseModel):
         if at.scheme != "https" and not is_loopback(at.hostname or ""):
             raise ValueError('account = "person" needs a url that begins with https://')
         return self
+
+    @property
+    def unset_variables(self) -> list[tuple[str, str]]:
+        """The secrets, by their keys, that name an environment variable which is not set."""
+        secrets = {f"headers.{name}": value for name, value in self.headers.items()}
+        if self.oauth.client_secret:
+            secrets["oauth.client_secret"] = self.oauth.client_secret
+        return [
+            (key, match[1])
+            for key, value in secrets.items()
+            for match in _VARIABLE.finditer(value.get_secret_value())
+        ]
 
     @property
     def is_personal(self) -> bool:

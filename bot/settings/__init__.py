@@ -55,7 +55,13 @@ from bot.runs.policy.channels import ChannelSettings, Profile, TeamProfiles
 from bot.runs.queue.engine import EngineOptions
 from bot.runs.settings import DirectSettings
 from bot.services.sql_databases import DatabaseConfig
-from bot.settings.errors import setting_error, unreadable, wrong_choices, wrong_names
+from bot.settings.errors import (
+    setting_error,
+    unreadable,
+    unset_variables,
+    wrong_choices,
+    wrong_names,
+)
 from bot.slack.settings import CatchUpSettings
 from bot.store import Retention
 from bot.store.pools import CLUSTER, SCHEMES
@@ -373,8 +379,11 @@ class Settings(BaseSettings, Tables):
         return PriceList(self.model.window, self.model.price, given)
 
 
-def load_settings(**overrides: Any) -> Settings:
-    """Load the settings. Raises ConfigurationError with one line that names the keys."""
+def load_settings(*, may_lack_variables: bool = False, **overrides: Any) -> Settings:
+    """Load the settings. Raises ConfigurationError with one line that names the keys.
+
+    With `may_lack_variables`, MCP servers may name environment variables that are not set.
+    """
     path = os.environ.get("BOT_CONFIG")
     if path and not Path(path).is_file():
         raise ConfigurationError(f"BOT_CONFIG names {path}, where no file is.")
@@ -392,11 +401,15 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(
             ".env, or a file of BOT_SECRETS_DIR, cannot be read: save it as UTF-8."
         ) from None
-    if wrong := "; ".join(
-        wrong_names(settings.channels, settings.profiles, settings.access, settings.mcp_servers)
-    ) or "; ".join(
-        wrong_choices(
-            settings.model.choices, settings.model.deeper, settings.channels, settings.profiles
+    if (
+        wrong := "; ".join(
+            wrong_names(settings.channels, settings.profiles, settings.access, settings.mcp_servers)
+        )
+        or "; ".join([] if may_lack_variables else unset_variables(settings.mcp_servers))
+        or "; ".join(
+            wrong_choices(
+                settings.model.choices, settings.model.deeper, settings.channels, settings.profiles
+            )
         )
     ):
         raise ConfigurationError(f"Wrong setting: {wrong}.")

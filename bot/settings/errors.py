@@ -12,6 +12,7 @@ from bot.model import ModelChoice
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import DEFAULT, PROFILE_NAME, ChannelSettings, Profile
 
+UNSET = "the environment variable {variable} is not set"
 _LIST = 'must be a list, such as ["…", "…"]'
 _TABLE = "must be a table, such as { … = … }"
 _UNKNOWN = "there is no such key"
@@ -80,6 +81,13 @@ def wrong_names(
     for key, ids in people.items():
         if wrong := [each for each in ids if not _PERSON.fullmatch(each)]:
             yield f"{key}: {', '.join(wrong)}? {_FIND_PERSON}"
+
+
+def unset_variables(servers: Mapping[str, McpServer]) -> Iterator[str]:
+    """Yield a line for each environment variable that an MCP server needs and that is not set."""
+    for name, server in servers.items():
+        for key, variable in server.unset_variables:
+            yield f"mcpServers.{name}.{key}: {UNSET.format(variable=variable)}"
 
 
 def wrong_choices(

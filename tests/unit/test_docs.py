@@ -84,8 +84,11 @@ def test_the_settings_of_the_examples_are_taken(
     """And each key of the examples is one that exists."""
     path = tmp_path / "bot.toml"
     monkeypatch.setenv("BOT_CONFIG", str(path))
+    to_try, to_adapt = blocks(README, "toml")
+    path.write_text(to_try, "utf-8")
+    assert load_settings(_env_file=None).mcp_servers["clock"].args == ("mcp-server-time",)
     monkeypatch.setenv("TICKETS_TOKEN", "t")
-    path.write_text("\n".join(blocks(README, "toml")), "utf-8")
+    path.write_text(f"{to_try}\n{to_adapt}", "utf-8")
     servers = load_settings(_env_file=None)
     assert servers.mcp_servers["tickets"].allows("get_one")
     assert servers.access.open_servers == ("tickets",)

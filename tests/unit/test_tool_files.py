@@ -230,8 +230,9 @@ def test_a_file_that_cannot_be_imported_is_one_line(tmp_path: Path, code: str, s
 
 
 async def test_every_command_says_the_same_line(tmp_path: Path) -> None:
-    """And none starts; `bot doctor` goes on with its other checks."""
-    (tmp_path / "bot.toml").write_text('[tools]\npaths = ["missing"]\n')
+    """And none starts; `bot doctor` goes on with its other checks, also without a server's secret."""
+    bot_toml = '[tools]\npaths = ["missing"]\n'
+    (tmp_path / "bot.toml").write_text(bot_toml)
     line = f"Wrong setting: tools.paths: {tmp_path}/missing does not exist."
     tokens = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "s", "OPENAI_API_KEY": "sk-no"}
     model = {"OPENAI_BASE_URL": "http://127.0.0.1:1"}
@@ -239,10 +240,14 @@ async def test_every_command_says_the_same_line(tmp_path: Path) -> None:
         done = await bot(tmp_path, *command.split(), **tokens, **model)
         assert (done.code, done.err.splitlines()[-1]) == (3, f"bot: {line}"), command
         assert "Traceback" not in done.err
+    server = "[mcpServers.n]\nurl = 'https://n.example'\nheaders = {A = '${NOT_SET}'}\n"
+    (tmp_path / "bot.toml").write_text(bot_toml + server)
     done = await bot(tmp_path, "doctor", OPENAI_BASE_URL="http://127.0.0.1:1")
     assert done.code == 1
-    assert line in " ".join(done.out.split())
-    assert "model" in done.out
+    said = " ".join(done.out.split())
+    assert line in said
+    assert "MCP server n the environment variable NOT_SET is not set" in said
+    assert "model" in said
     assert "Traceback" not in done.err
 
 

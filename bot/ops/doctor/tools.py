@@ -19,6 +19,7 @@ from bot.mcp import Pins, ServerStatus, open_mcp_servers
 from bot.services.sql_databases import SqlDatabases
 from bot.settings import Settings
 from bot.settings.checks import check_tools
+from bot.settings.errors import UNSET
 from bot.store import open_stores
 from bot.toolkit import Search
 
@@ -133,8 +134,16 @@ class _ReadOnlyPins:
 
 async def examine_mcp(settings: Settings, features: Sequence[Feature] | None = None) -> list[Check]:
     """Ask each server for its tools; call none. `features` are those of the bot instead of all."""
-    if not settings.mcp_servers:
-        return []
+    unset = [
+        _unset(name, variable)
+        for name, server in settings.mcp_servers.items()
+        for _, variable in server.unset_variables
+    ]
+    complete = {
+        name: server for name, server in settings.mcp_servers.items() if not server.unset_variables
+    }
+    if not complete:
+        return unset
     async with AsyncExitStack() as stack:
         stored: Pins | None = None
         if settings.redis_url is not None:
@@ -143,9 +152,14 @@ async def examine_mcp(settings: Settings, features: Sequence[Feature] | None = N
                 stored = stores.mcp
         pins = _ReadOnlyPins(stored)
         doors = mcp_doors(all_features(settings) if features is None else features, pins)
-        opened = open_mcp_servers(settings.mcp_servers, pins, **doors)
+        opened = open_mcp_servers(complete, pins, **doors)
         servers = await stack.enter_async_context(opened)
-        return [_check(status) for status in await servers.live_statuses()]
+        return [*unset, *(_check(status) for status in await servers.live_statuses())]
+
+
+def _unset(server: str, variable: str) -> Check:
+    fix = f"set it in .env, or remove [mcpServers.{server}] from bot.toml: the bot does not start before"
+    return problem(f"MCP server {server}", UNSET.format(variable=variable), fix)
 
 
 def _check(status: ServerStatus) -> Check:
