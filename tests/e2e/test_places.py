@@ -16,6 +16,7 @@ def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Pa
     act_as(page, BEN)
     page.get_by_test_id("dm-bot").click()
     page.get_by_test_id("prompts").get_by_role("button", name="short answers").click()
+    page.keyboard.press("Enter")
     expect(page.locator("main")).to_contain_text(FOOTER)  # right below the question
 
     for _ in range(
@@ -122,7 +123,7 @@ def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) ->
     expect(finished(page)).to_contain_text("42")
 
 
-def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
+def test_prompts_fit_what_is_open_and_fill_the_composer(page: Page) -> None:
     """The prompts fit the pane alone, or name the channel that is open beside it. The answer is right
     below the question, and no empty thread opens. A sample can be attached at any time."""
     act_as(page, BEN)
@@ -133,6 +134,10 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
     page.get_by_test_id("beside").select_option(label="#sales open")
     expect(prompts).to_contain_text("What was said in #sales today?")
     prompts.get_by_role("button", name="still open").click()
+    expect(page.get_by_test_id("composer")).to_have_value(
+        "Which questions in #sales are still open?"
+    )
+    page.keyboard.press("Enter")
     expect(page.locator("main")).to_contain_text("Which questions in #sales are still open?")
     expect(page.locator("main")).to_contain_text(FOOTER)  # right below the question
     expect(page.get_by_test_id("thread-panel")).to_be_hidden()

@@ -1,5 +1,6 @@
 """What a person does on the page. Each action takes the decoded request and answers JSON."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from bot.dev.workspace import CannotDo, NotAnswered, Workspace
 
 Json = dict[str, Any]
 
+_MEMBERS = ("/invite", "/remove")  # commands of Slack itself
+_MENTIONED = re.compile(r"<@(\w+)>")
 TOO_LATE = "The app did not answer in time. Is the bot running? Its log says more."
 
 
@@ -71,10 +74,13 @@ class Actions:
     async def _say(self, sent: SentMessage) -> Json:
         self._require_member(sent.user, sent.channel)
         command, _, rest = sent.text.strip().partition(" ")
-        if sent.thread_ts and command in self._commands:
+        if sent.thread_ts and command in (*self._commands, *_MEMBERS):
             raise CannotDo(f"{command} is not supported in threads, as in Slack")
         if command in self._commands and not sent.files:
             await self._ws.command(sent.user, sent.channel, command, rest.strip())
+            return {}
+        if command in _MEMBERS and not sent.files:
+            await self._change_members(sent, command, rest)
             return {}
         if command[1:].isalpha() and sent.text.startswith("/"):
             raise CannotDo(
@@ -85,6 +91,18 @@ class Actions:
         text = self._as_slack_text(sent.user, sent.text.strip())
         posted = await self._ws.say(sent.user, sent.channel, text, sent.thread_ts, sent.files)
         return {"ts": posted["ts"]}
+
+    async def _change_members(self, sent: SentMessage, command: str, named: str) -> None:
+        people = _MENTIONED.findall(self._as_slack_text(sent.user, named))
+        if not people:
+            raise CannotDo(f"Write {command} and a name, such as {command} @{self._bot_name}")
+        change = self._ws.invite if command == "/invite" else self._ws.remove
+        for person in people:
+            await change(sent.user, sent.channel, person)
+
+    @property
+    def _bot_name(self) -> str:
+        return self._ws.state.everyone()[self._ws.bot_user_id].real_name
 
     async def _edit(self, body: Json) -> None:
         text = self._as_slack_text(body["user"], str(body["text"]))

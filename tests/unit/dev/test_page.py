@@ -77,10 +77,15 @@ async def test_saying_something_with_a_mention_and_a_file(browser):
 
 
 async def test_who_comes_and_goes_is_told_in_the_channel(browser):
-    """Joining and leaving show as lines that notify nobody; no picker offers an archived channel."""
+    """Slack's own /remove and /invite work, for all who are named; lines that notify nobody tell it, and
+    no picker offers an archived channel."""
     bot = browser.ws.bot_user_id
-    await browser.ws.remove(ADA, GENERAL, bot)
-    await browser.ws.invite(ADA, GENERAL, bot)
+    for command in ("/remove @Bot and @ben", "/invite @Bot"):
+        assert not (await browser.say(command))[1].get("error")
+    assert bot in browser.ws.channels[GENERAL].members
+    assert BEN not in browser.ws.channels[GENERAL].members
+    assert "/invite @" in (await browser.say("/invite whom"))[1]["error"]
+    assert "already in" in (await browser.say("/invite @Bot"))[1]["error"]
     await browser.ws.archive(ADA, GENERAL)
     html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
     for line in ("has left the channel", "has joined the channel", "has archived the channel"):

@@ -1,5 +1,5 @@
 // Operations that arrive live from the server, and what each changes on the page.
-import { atBottom, byId, localise, parse, toBottom } from "./dom.js";
+import { atBottom, byId, localise, parse, toNewest } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { showModals } from "./modals.js";
 import { morph, morphChildren } from "./morph.js";
@@ -53,7 +53,7 @@ function put(scroller, html, author) {
   if (old) morph(old, fresh);
   else list.insertBefore(fresh, [...list.querySelectorAll(":scope > .msg")].find((each) => each.dataset.ts > fresh.dataset.ts) ?? null);
   prepareFields(old ?? fresh, place.shown.channel);
-  if (follow) toBottom(scroller);
+  if (follow) toNewest(scroller);
 }
 
 function openAsked(ts) {

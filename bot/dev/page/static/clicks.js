@@ -4,7 +4,7 @@ import { valueOf, valuesIn } from "./fields.js";
 import { menuButton, menuMessage, openMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { go, place } from "./place.js";
-import { act, say } from "./server.js";
+import { act } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
 
 const messageOf = (element) => element.closest(".msg");
@@ -51,10 +51,6 @@ export const clicks = {
     await dispatch(button, button.dataset.value || null);
   },
   stop: (button) => act("stop", { channel: button.dataset.channel, thread_ts: button.dataset.thread }),
-  async prompt(chip) {
-    const answer = await say({ channel: place.shown.channel, text: chip.dataset.text, thread: chip.closest("[data-prompts]").dataset.prompts.split(":")[1] });
-    if (answer?.ts) place.asked.add(answer.ts);
-  },
   mention: (button) => composerOf(button).fill(`${composerOf(button).text.value}@${botName()} `),
   async example(button) {
     const mention = place.shown.channel.startsWith("D") ? "" : `@${botName()} `;

@@ -14,6 +14,7 @@ export class Composer {
     this.text = form.querySelector("textarea");
     this.input = form.querySelector("input[type=file]");
     this.files = [];
+    this.filledIn = []; // those of `files` that came with a suggestion
     form.composer = this;
     form.addEventListener("submit", (event) => { event.preventDefault(); this.send(); });
     this.text.addEventListener("input", () => this.refresh());
@@ -26,8 +27,11 @@ export class Composer {
     this.refresh();
   }
 
-  fill(text, files = []) {
+  // Put text in the box, and files in place of those that the last suggestion brought.
+  fill(text, files = this.filledIn) {
     this.text.value = text;
+    this.files = this.files.filter((file) => !this.filledIn.includes(file));
+    this.filledIn = files;
     this.attach(files);
     this.text.focus();
   }

@@ -24,13 +24,16 @@ export function localise(root) {
 
 export const atBottom = (scroller) => scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
 
-export function toBottom(scroller) {
-  scroller.scrollTop = scroller.scrollHeight;
+// Show the end of a list, or the beginning of its newest message if that is taller than what is in sight.
+export function toNewest(scroller) {
+  const newest = scroller.querySelector("[data-messages] > .msg:last-child");
+  const above = newest ? newest.getBoundingClientRect().top - scroller.getBoundingClientRect().top : Infinity;
+  scroller.scrollTop = Math.min(scroller.scrollHeight - scroller.clientHeight, scroller.scrollTop + above);
 }
 
 // A reader at the newest message stays there when the composer below grows or a thread opens beside it.
 export const keepAtBottom = new ResizeObserver((entries) => {
-  for (const { target } of entries) if (target.isAtBottom ?? true) toBottom(target);
+  for (const { target } of entries) if (target.isAtBottom ?? true) toNewest(target);
 });
 
 document.addEventListener("scroll", ({ target }) => { target.isAtBottom = atBottom(target); }, { capture: true, passive: true });

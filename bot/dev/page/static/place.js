@@ -1,6 +1,6 @@
 // What the window shows: a conversation or the Home tab in the pane, and a thread beside it.
 import { Composer } from "./composer.js";
-import { atBottom, byId, keepAtBottom, localise, parse, toBottom } from "./dom.js";
+import { atBottom, byId, keepAtBottom, localise, parse, toNewest } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
@@ -92,7 +92,7 @@ function replace(root, fresh) {
   const wasAtBottom = [...root.querySelectorAll(".scroller")].every(atBottom);
   isSame ? morphChildren(root, fresh) : root.replaceChildren(fresh);
   present(root);
-  if (!isSame || wasAtBottom) for (const list of root.querySelectorAll("#messages, #replies")) toBottom(list);
+  if (!isSame || wasAtBottom) for (const list of root.querySelectorAll("#messages, #replies")) toNewest(list);
 }
 
 export function markSidebar() {
