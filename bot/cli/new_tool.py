@@ -115,7 +115,7 @@ def new_tool_lines(name: str, paths: Sequence[Path]) -> list[str]:
         then = f'add `[tools]` with `paths = ["{folder}"]` to bot.toml; '
     return [
         f"Wrote {made.file} and {made.test}.",
-        f"Next: call your system in {made.name}, and run `pytest {made.test}`.",
+        f"Next: call your system in {made.name}, `pip install pytest`, and run `pytest {made.test}`.",
         f"Then {then}`bot tools` lists it. docs/tools.md says the rest.",
     ]
 

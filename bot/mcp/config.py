@@ -90,10 +90,10 @@ class McpOAuth(BaseModel):
 class McpServer(BaseModel):
     """An entry of `mcpServers`: a `command` to start, or the `url` of a running server.
 
-    The environment of a command is `env` and little else: HOME, PATH and the like. Only tools whose
-    names match a pattern in `tools` are used (`*` matches any letters). Tools that match
-    `read_only` change nothing; if it is None, the server's own claim counts. All other tools need a
-    person's approval. `timeout` is in seconds. With `questions` the server may ask the asker during
+    The environment of a command is `env` and little else: HOME, PATH, certificates, proxies and the
+    like. Only tools whose names match a pattern in `tools` are used (`*` matches any letters). Tools
+    that match `read_only` change nothing; if it is None, the server's own claim counts. All other
+    tools need a person's approval. `timeout` is in seconds. With `questions` the server may ask the asker during
     a call. That is off at first: a server that may ask can offer other tools, which would come as
     changes, and it writes what people read and fill in. "live" is for a server that can only ask
     while a call runs, over the protocol of 2025-11-25.

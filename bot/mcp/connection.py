@@ -48,6 +48,7 @@ from bot.mcp.doors import (
 from bot.mcp.listing import Listing, list_tools
 from bot.mcp.pins import ToolFacts
 from bot.mcp.transports import (
+    LastLine,
     Refused,
     describe_error,
     failure,
@@ -132,6 +133,8 @@ class Connection:
         self._listing = Listing()
         self.accepted: Sequence[str] = ()
         """The tools of the last listing that are accepted."""
+        self.errors = LastLine()
+        """What its command wrote last, since it was last started."""
         self._listed_at = 0.0
         self._list_changed = asyncio.Event()
         self._lock = asyncio.Lock()
@@ -404,7 +407,8 @@ class Connection:
         server = self._server
         if server.command is not None:
             env = {key: value.get_secret_value() for key, value in server.env.items()}
-            transport = stdio(server.command, server.args, env)
+            self.errors = LastLine()
+            transport = stdio(server.command, server.args, env, self.errors)
         else:
             headers = {key: value.get_secret_value() for key, value in server.headers.items()}
             seconds = LONGEST_CALL if self._asking else server.timeout

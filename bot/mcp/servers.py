@@ -365,7 +365,10 @@ class McpServers:
                 error = f"cannot be reached: {describe_error(failed.__cause__)}"
                 is_missing = isinstance(first_error(failed.__cause__), FileNotFoundError)
                 if self._servers[name].command and not is_missing:
-                    error += "; run its command by hand to see why"
+                    last = self._shared[name].errors.text
+                    error += (
+                        f"; it says: {last}" if last else "; run its command by hand to see why"
+                    )
         return replace(await self._pinned_status(name), error=error)
 
     async def _pinned_status(self, name: str) -> ServerStatus:

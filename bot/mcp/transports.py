@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -27,6 +28,8 @@ from typing_extensions import override
 
 from bot.core.errors import ToolError
 from bot.library.isolated.process_group import process_group
+from bot.text.invisible_text import readable
+from bot.text.redaction import redacted
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +42,16 @@ _RESUME_SECONDS = 1.0  # between two requests for the rest of a response
 _LISTEN = "subscriptions/listen"
 _LISTEN_SECONDS = 600.0  # in which a server may have no change to tell
 _CLOSE_SECONDS = 2.0  # for a server to end once its input is closed
+_MAX_STDERR, _MAX_ERROR = 8_000, 300  # bytes that are kept of its errors, and characters shown
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_NETWORK = (
+    *_PROXIES,
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *("NODE_EXTRA_CA_CERTS", "NPM_CONFIG_REGISTRY", "npm_config_registry"),
+    *("PIP_CERT", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"),
+    *("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_NATIVE_TLS", "UV_SYSTEM_CERTS"),
+)
+"""What `npx`, `uvx` and servers need behind a company's proxy, or with its own index of packages."""
 
 statuses: ContextVar[list[int]] = ContextVar("statuses")
 """Collects the HTTP status of responses, in order; the SDK does not expose it."""
@@ -66,19 +79,55 @@ class _Allowance:
             raise Flood("it sends more than it was asked for")
 
 
+def _environment() -> dict[str, str]:
+    """Return the variables that each server gets: HOME, PATH and the like, and how to reach the
+    network. An address with a user or a password in it is left out: servers get no secrets."""
+    network = {name: os.environ.get(name, "") for name in _NETWORK}
+    network |= {name.lower(): os.environ.get(name.lower(), "") for name in _PROXIES}
+    passed = {name: value for name, value in network.items() if value and "@" not in value}
+    return get_default_environment() | passed
+
+
+class LastLine:
+    """The last line that a server wrote to its standard error, which says why it ended."""
+
+    def __init__(self) -> None:
+        self._end = b""
+
+    @property
+    def text(self) -> str:
+        """The line without secrets and what a terminal would obey, cut; "" without one."""
+        *_, last = [b"", *filter(None, map(bytes.strip, self._end.splitlines()))]
+        return readable(redacted(last.decode(errors="replace")))[:_MAX_ERROR]
+
+    async def read(self, stderr: asyncio.StreamReader) -> None:
+        """Read to the end, as a server that nobody reads would wait; keep the last characters."""
+        with anyio.CancelScope(shield=True):  # the pipe is closed when the server is killed
+            while chunk := await stderr.read(_CHUNK):
+                self._end = (self._end + chunk)[-_MAX_STDERR:]
+
+
 @asynccontextmanager
 async def stdio(
-    command: str, args: tuple[str, ...], env: Mapping[str, str]
+    command: str, args: tuple[str, ...], env: Mapping[str, str], errors: LastLine
 ) -> AsyncGenerator[Streams]:
     """Start a server and talk to it over its standard input and output.
 
-    Its environment is HOME, PATH and the like, and `env`. On exit it gets two seconds to end, and is
-    then killed with all processes that it started. Raises OSError when there is no such program.
+    Its environment is that of `_environment`, and `env`. `errors` reads its standard error. On exit
+    it gets two seconds to end, and is then killed with all processes that it started. Raises
+    OSError when there is no such program.
     """
     pipe = asyncio.subprocess.PIPE
-    full_env = {**get_default_environment(), **env}
-    started = process_group((command, *args), cwd=Path.cwd(), env=full_env, stdin=pipe, stdout=pipe)
+    started = process_group(
+        (command, *args),
+        cwd=Path.cwd(),
+        env={**_environment(), **env},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+    )
     async with anyio.create_task_group() as draining, started as process:
+        draining.start_soon(errors.read, cast(asyncio.StreamReader, process.stderr))
         stdin = cast(asyncio.StreamWriter, process.stdin)
         stdout = cast(asyncio.StreamReader, process.stdout)
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -170,14 +171,20 @@ async def test_a_server_that_died_is_started_again(stores: Stores, told: Told) -
 async def test_a_server_sees_nothing_of_our_secrets(
     stores: Stores, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its environment is what its entry says, and little else."""
+    """Its environment is what its entry says, and what it needs behind a company's proxy."""
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-secret")
+    monkeypatch.setenv("SSL_CERT_FILE", "/etc/company.pem")
+    monkeypatch.setenv("https_proxy", "http://proxy.example:8080")
+    monkeypatch.setenv("HTTP_PROXY", "http://anna:secret-of-anna@proxy.example:8080")
     async with met(stores, told=told.server):
         pass
     told.tell(does="environment")
     bot = await asked(stores, told.server, call("told__look", {"at": "it"}))
-    assert "PYTHONPATH" in bot.outputs()[0]
+    assert {"PYTHONPATH", "SSL_CERT_FILE", "https_proxy"} <= set(
+        re.findall(r"\w+", bot.outputs()[0])
+    )
     assert "xoxb-secret" not in bot.outputs()[0]
+    assert "HTTP_PROXY" not in bot.outputs()[0]
 
 
 async def test_a_server_that_is_not_there_is_said_to_be_so(stores: Stores) -> None:
@@ -188,6 +195,14 @@ async def test_a_server_that_is_not_there_is_said_to_be_so(stores: Stores) -> No
         [known] = await servers.pinned_statuses()
     assert known.error == "cannot be reached"
     assert status.error == "cannot be reached: there is no program no-such-program"
+    fails = McpServer(
+        command="sh",
+        args=("-c", "echo 'No such host' >&2; echo 'Bearer abcdefghij0123456789 refused' >&2"),
+    )
+    async with met(stores, fails=fails) as servers:
+        [status] = await servers.live_statuses()
+    assert status.error.startswith("cannot be reached: ")
+    assert status.error.endswith("; it says: Bearer [redacted credentials] refused")
     async with bot_with(stores, Script([finish(answer())]), mcpServers={"gone": missing}) as bot:
         assert (await bot.ask("Hello?")).result == answer()
 
