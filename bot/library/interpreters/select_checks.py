@@ -31,6 +31,7 @@ FATAL = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalExce
 _MOST_NOTES = 6
 _MOST_KEYS = 4
 _MOST_NAMED = 3
+_MOST_LISTED = 20  # columns
 _SUMMING = {"sum", "fsum", "avg", "mean", "count", "median", "quantile_cont", "stddev"}
 _SUMMING |= {"stddev_samp", "stddev_pop", "var_samp", "var_pop", "variance"}
 """Aggregates in which a row counts as often as it occurs."""
@@ -142,9 +143,13 @@ class _Part:
             notes.append(note)
         repeated, repeated_right = pairs > count - lone, pairs > count_right - lone_right
         if repeated and repeated_right:
-            notes.append(
-                f"the key repeats in {first} and in {second}: {count - lone:,} and "
-                f"{count_right - lone_right:,} rows make {pairs:,}, and sums count them several times"
+            notes += (
+                []
+                if _ignores_repeats(self._node)
+                else [
+                    f"the key repeats in {first} and in {second}: {count - lone:,} and "
+                    f"{count_right - lone_right:,} rows make {pairs:,}, and sums count them several times"
+                ]
             )
         elif repeated and self._adds_up(join["left"], join["right"]):
             notes.append(_counted_again(first, count - lone, pairs))
@@ -169,16 +174,18 @@ class _Part:
         return self._projection(left, join["left"]), self._projection(right, join["right"])
 
     def _adds_up(self, side: Node, other: Node) -> bool:
-        """Return whether the SELECT adds up a column that only one side of a join has."""
+        """Return whether the SELECT adds up what only one side of a join has. A quantity times the price
+        of the other side is right for each row."""
         columns = {name.lower() for name in self._columns_of(side)}
         columns -= {name.lower() for name in self._columns_of(other)}
         names = {source.get("alias") or source.get("table_name", "") for source in _leaves(side)}
         names = {name.lower() for name in names}
-        for path in _added_up(self._node):
+
+        def is_of_side(path: list[str]) -> bool:
             *table, column = (name.lower() for name in path)
-            if table[-1] in names if table else column in columns:
-                return True
-        return False
+            return table[-1] in names if table else column in columns
+
+        return any(paths and all(map(is_of_side, paths)) for paths in _added_up(self._node))
 
     def _columns_of(self, source: Node) -> list[str]:
         return self._columns(whole(self._connection, source, self._ctes))
@@ -281,9 +288,12 @@ class _Part:
             )
         first, last, first_start, last_start, is_late, is_early, is_running = self._row(
             f"{days}, gaps AS (SELECT *, day - lag(day) OVER (ORDER BY day) AS gap FROM days), "
+            # A weekend with a holiday is longer than the usual gap, and no hole.
+            "typical AS (SELECT quantile_cont(gap, 0.95) AS length FROM gaps), "
             "ends AS (SELECT min(day) AS first, max(day) AS last, min(start) AS first_start, "
             f"max(start) AS last_start, (max(start) + {step})::DATE AS ending, "
-            "1.15 * quantile_cont(gap, 0.95) AS usual FROM gaps) "
+            "greatest(1.15 * any_value(length), max(gap) FILTER (gap <= 2 * length)) AS usual "
+            "FROM gaps, typical) "
             "SELECT first, last, first_start, last_start, first - first_start + 1 > usual, "
             "ending - last > usual, current_date >= last_start AND current_date < ending FROM ends"
         )
@@ -293,10 +303,11 @@ class _Part:
                 "after it compares with a part"
             )
         if is_early or is_running:
-            why = " and it has not ended yet" if is_running else ""
+            why = [f"its data end on {last}"] if is_early else []
+            why += ["it has not ended yet"] if is_running else []
             notes.append(
-                f"the last {unit} ({last_start}) is not whole: its data end on {last}{why}; a change "
-                "to it compares a part with a whole"
+                f"the last {unit} ({last_start}) is not whole: {' and '.join(why)}; a change to it "
+                "compares a part with a whole"
             )
         return notes
 
@@ -310,19 +321,21 @@ class _Part:
         children = node.get("children") or [node["left"], node["right"]]
         parts = [statement_of(self._connection, child, self._ctes) for child in children]
         columns = [self._columns(part) for part in parts]
-        everywhere = set[str].intersection(*map(set, columns))
-        others = [name for names in columns for name in names if name not in everywhere]
         notes = list[str]()
-        if others and kind == "UNION_BY_NAME":
-            names = ", ".join(dict.fromkeys(others))
-            notes.append(f"not in every table, empty there: {names}")
-        elif others:
-            pairs = " · ".join(
-                "/".join(dict.fromkeys(names)) for names in zip(*columns, strict=False)
-            )
-            notes.append(
-                f"columns were put together by place: {pairs}. UNION ALL BY NAME takes their names"
-            )
+        if kind == "UNION_BY_NAME":
+            everywhere = set[str].intersection(*map(set, columns))
+            others = [name for names in columns for name in names if name not in everywhere]
+            if others:
+                names = ", ".join(list(dict.fromkeys(others))[:_MOST_LISTED])
+                notes.append(f"not in every table, empty there: {names}")
+        else:
+            named = map(_named, children, columns)
+            places = [[*dict.fromkeys(filter(None, names))] for names in zip(*named, strict=False)]
+            if any(len({name.lower() for name in names}) > 1 for names in places):
+                pairs = " · ".join(["/".join(names) for names in places if names][:_MOST_LISTED])
+                notes.append(
+                    f"columns were put together by place: {pairs}. UNION ALL BY NAME takes their names"
+                )
         if not node.get("setop_all"):
             united = statement_of(self._connection, {**node, "modifiers": []}, self._outer)
             counts = " + ".join(f"(SELECT count(*) FROM ({part}))" for part in parts)
@@ -381,21 +394,37 @@ def _arguments(function: Node) -> list[Node]:
     return [argument.get("expression", argument) for argument in given]
 
 
-def _added_up(select: Node) -> Iterator[list[str]]:
-    """Yield the paths of the columns that a SELECT adds up."""
-    waiting: list[tuple[Any, bool]] = [
-        (select["select_list"], False),
-        (select.get("having"), False),
+def _added_up(select: Node) -> Iterator[list[list[str]]]:
+    """Yield the paths of the columns that each aggregate of a SELECT adds up: not those that only say
+    which rows count."""
+    for function in _functions([select["select_list"], select.get("having")]):
+        if function["function_name"] in _SUMMING and not function.get("distinct"):
+            nodes = _nodes(_arguments(function), without="when_expr")
+            yield [node["column_names"] for node in nodes if node.get("type") == "COLUMN_REF"]
+
+
+def _ignores_repeats(select: Node) -> bool:
+    """Return whether rows that occur several times change nothing in the result of a SELECT."""
+    functions = [*_functions([select["select_list"], select.get("having")])]
+    if any(
+        function["function_name"] in _SUMMING | {"count_star"} and not function.get("distinct")
+        for function in functions
+    ):
+        return False
+    return bool(_group_keys(select)) or _has_aggregate(functions)
+
+
+def _named(select: Node, columns: Sequence[str]) -> list[str]:
+    """Return the names of a SELECT's columns; "" for one that its author did not name."""
+    while select["type"] == "SET_OPERATION_NODE":
+        select = (select.get("children") or [select["left"]])[0]
+    items = select.get("select_list", ())
+    if len(items) != len(columns) or any(item["type"] == "STAR" for item in items):
+        return [*columns]
+    return [
+        name if item.get("alias") or item["type"] == "COLUMN_REF" else ""
+        for item, name in zip(items, columns, strict=True)
     ]
-    while waiting:
-        node, is_added = waiting.pop()
-        if isinstance(node, list):
-            waiting += [(item, is_added) for item in node]
-        elif isinstance(node, dict) and node.get("type") != "SELECT_NODE":
-            if is_added and node.get("type") == "COLUMN_REF":
-                yield node["column_names"]
-            is_added |= node.get("function_name") in _SUMMING and not node.get("distinct")
-            waiting += [(value, is_added) for value in node.values()]
 
 
 def _group_keys(select: Node) -> list[tuple[str, Node]]:
@@ -459,15 +488,20 @@ def _has_aggregate(node: Any) -> bool:
 
 
 def _functions(node: Any) -> Iterator[Node]:
+    yield from (part for part in _nodes(node) if "function_name" in part)
+
+
+def _nodes(node: Any, *, without: str = "") -> Iterator[Node]:
+    """Yield the nodes of an expression, the outermost first, but not those of subqueries, and none in the
+    field `without`."""
     waiting = [node]
     while waiting:
         node = waiting.pop(0)
         if isinstance(node, list):
             waiting += node
-        elif isinstance(node, dict):
-            if "function_name" in node:
-                yield node
-            waiting += node.values()
+        elif isinstance(node, dict) and node.get("type") != "SELECT_NODE":
+            yield node
+            waiting += [value for key, value in node.items() if key != without]
 
 
 def _period_of(keys: Iterable[Node]) -> tuple[str, Node] | None:

@@ -332,6 +332,29 @@ async def test_a_query_says_what_people_overlook(tables: ArtifactTables, orders:
     [places, fewer] = await noted(by_place, tables, orders, heads)
     assert "by place: region/head" in places
     assert fewer.startswith("UNION made one of equal rows, 1 fewer")
+    swapped = "SELECT region, head FROM {0} UNION ALL SELECT head, region FROM {0}"
+    [places] = await noted(swapped, tables, heads)
+    assert "by place: region/head · head/region" in places
+
+
+async def test_an_ordinary_query_has_no_note(tables: ArtifactTables) -> None:
+    """V19: a quantity times a price, a condition on the other table, what repeats in a join and is
+    counted once, and a row of totals are no mistakes."""
+    prices = await tables.save(["sku", "price"], [["a", 10], ["b", 20]], name="prices.csv")
+    sold = await tables.save(["sku", "n"], [["a", 1], ["a", 2], ["b", 3]], name="sold.csv")
+    sets = await tables.save(["sku", "tag"], [["a", "x"], ["a", "y"], ["b", "x"]], name="sets.csv")
+    join = "FROM {0} s JOIN {1} p USING (sku)"
+    for columns in (
+        "sku, sum(n * p.price)",
+        "sum(CASE WHEN p.price > 15 THEN 1 ELSE 0 END), sum(n) FILTER (p.price > 15)",
+    ):
+        assert await noted(f"SELECT {columns} {join} GROUP BY ALL", tables, sold, prices) == []
+    for columns in ("tag, count(DISTINCT n)", "tag, max(n)"):
+        assert await noted(f"SELECT {columns} {join} GROUP BY 1", tables, sold, sets) == []
+    totals = (
+        "SELECT sku AS k, sum(n) AS v FROM {0} GROUP BY 1 UNION ALL SELECT 'all', sum(n) FROM {0}"
+    )
+    assert await noted(totals, tables, sold) == []
 
 
 async def test_a_pivot_finds_its_columns(tables: ArtifactTables, orders: Artifact) -> None:
@@ -356,9 +379,15 @@ async def test_a_pivot_finds_its_columns(tables: ArtifactTables, orders: Artifac
             await query_table(sql, [wide.handle], tables)
 
 
-def _days(first: str, last: str, step: int = 1) -> list[list[object]]:
+def _days(first: str, last: str, step: int = 1) -> list[list[Any]]:
     start, end = date.fromisoformat(first), date.fromisoformat(last)
     return [[start + timedelta(days=n), 1] for n in range(0, (end - start).days + 1, step)]
+
+
+def _working_days(first: str, last: str) -> list[list[Any]]:
+    easter_monday = date(2023, 4, 10)
+    days = _days(first, last)
+    return [row for row in days if row[0].weekday() < 5 and row[0] != easter_monday]
 
 
 async def test_growth_against_a_part_of_a_period_is_said(tables: ArtifactTables) -> None:
@@ -379,6 +408,12 @@ async def test_growth_against_a_part_of_a_period_is_said(tables: ArtifactTables)
         ([[2018 + n, 1] for n in range(7)], "day AS year", []),
         ([["2024-Q1", 1], ["2024-Q3", 2]], "day", ["quarters without rows: 2024-04-01"]),
         (_days("2024-01-01", "2025-06-30"), "month(day)", []),
+        (_working_days("2023-03-01", "2024-03-28"), "date_trunc('month', day)", []),  # to Easter
+        (
+            [[datetime.now(UTC).year - n, 1] for n in range(3)],
+            "day AS year",
+            [": it has not ended"],
+        ),
         (years, "extract(year FROM day)", ["has not ended yet"]),
     ]:
         table = await tables.save(["day", "n"], rows, name="t")
