@@ -173,14 +173,14 @@ async def test_a_server_sees_nothing_of_our_secrets(
 ) -> None:
     """Its environment is what its entry says, and what it needs behind a company's proxy."""
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-secret")
-    monkeypatch.setenv("SSL_CERT_FILE", "/etc/company.pem")
-    monkeypatch.setenv("https_proxy", "http://proxy.example:8080")
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", "/etc/company.pem")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("HTTP_PROXY", "http://anna:secret-of-anna@proxy.example:8080")
     async with met(stores, told=told.server):
         pass
     told.tell(does="environment")
     bot = await asked(stores, told.server, call("told__look", {"at": "it"}))
-    assert {"PYTHONPATH", "SSL_CERT_FILE", "https_proxy"} <= set(
+    assert {"PYTHONPATH", "NODE_EXTRA_CA_CERTS", "no_proxy"} <= set(
         re.findall(r"\w+", bot.outputs()[0])
     )
     assert "xoxb-secret" not in bot.outputs()[0]
