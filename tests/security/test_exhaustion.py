@@ -161,7 +161,7 @@ async def test_a_large_job_is_not_passed_by_small_ones_for_ever() -> None:
     order.clear()
     small = Share("programs", total=1)
     async with asyncio.TaskGroup() as group, slots.hold("first", small):
-        group.create_task(take("program", small))
+        group.create_task(take("program", program))  # which lacks a place besides
         await asyncio.sleep(0)
         group.create_task(take("later", Share()))
         await asyncio.sleep(0.01)

@@ -80,16 +80,17 @@ class _Line:
         """Let jobs begin. One that its own kind or owner keeps waiting is passed by others; one that
         lacks places is not, or small jobs would never let a large one begin."""
         for job in [job for job in self.waiting if not job.begin.cancelled()]:
-            if job.places > self.free:
-                return
             same_kind = [other for other in self.running if other.share.kind == job.share.kind]
             same_owner = [other for other in same_kind if other.owner == job.owner]
             most = job.share.total or len(same_kind) + 1
-            if len(same_kind) < most and len(same_owner) < job.share.per_owner:
-                self.waiting.remove(job)
-                self.running.append(job)
-                self.free -= job.places
-                job.begin.set_result(None)
+            if len(same_kind) >= most or len(same_owner) >= job.share.per_owner:
+                continue
+            if job.places > self.free:
+                return
+            self.waiting.remove(job)
+            self.running.append(job)
+            self.free -= job.places
+            job.begin.set_result(None)
 
     def leave(self, job: _Waiting) -> None:
         if job in self.running:
