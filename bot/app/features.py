@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from bot.app.channel_policy import channel_policy
 from bot.app.feature_packages import features_of_packages
 from bot.app.tool_loading import is_tool_name, tool_catalogue, tool_names
+from bot.app.tool_providers import bound_providers
 from bot.core.approvals import CALL
 from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
@@ -48,6 +49,7 @@ from bot.slack.ui.approval_kinds import WaitKind
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 from bot.store.families import OWN, Families
+from bot.toolkit import Tool, WebSearch
 from bot.toolkit.skill import GROUP
 
 log = logging.getLogger(__name__)
@@ -162,9 +164,30 @@ def _home_config(
         models=settings.models,
         is_priced=not unpriced_models(settings),
         is_tool=is_tool,
-        tools=partial(tool_catalogue, settings),
+        tools=partial(served_tools, settings, features),
         servers=servers,
     )
+
+
+def tools_off(settings: Settings, features: Sequence[Feature]) -> dict[str, str]:
+    """Return why tools are off, by name: a setting or a feature does not serve them.
+
+    Raises ConfigurationError as `bound_providers` does.
+    """
+    off: dict[type, str] = {
+        bound.provider.provides: bound.off for bound in bound_providers(settings) if bound.off
+    }
+    for feature in features:
+        off |= feature.off() if feature.off else {}
+    if settings.web_search is None:
+        off[WebSearch] = "set [web_search] in bot.toml"
+    return tool_catalogue(settings).needing(off)
+
+
+def served_tools(settings: Settings, features: Sequence[Feature]) -> list[Tool]:
+    """Return the tools that are not off."""
+    off = tools_off(settings, features)
+    return [tool for tool in tool_catalogue(settings).tools if tool.name not in off]
 
 
 def operator_parts(features: Sequence[Feature]) -> list[OperatorPart]:

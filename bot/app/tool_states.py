@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot.app.features import own_features
+from bot.app.features import own_features, tools_off
 from bot.app.tool_loading import load_tools, tool_catalogue
 from bot.app.tool_providers import bound_providers
 from bot.settings import Settings
-from bot.toolkit import WebSearch
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool_clients import open_tool_clients
 
@@ -37,11 +36,6 @@ async def tool_states(settings: Settings) -> ToolStates:
     Raises ToolDefinitionError and ConfigurationError with one line.
     """
     catalogue, bound = tool_catalogue(settings), bound_providers(settings)
-    off: dict[type, str] = {each.provider.provides: each.off for each in bound if each.off}
-    for feature in own_features(settings):
-        off |= feature.off() if feature.off else {}
-    if settings.web_search is None:
-        off[WebSearch] = "set [web_search] in bot.toml"
     async with open_tool_clients(bound) as clients:
         await clients.settle()
         opened = {*clients.open}
@@ -53,8 +47,8 @@ async def tool_states(settings: Settings) -> ToolStates:
     broken = {kind: line for kind, line in lines.items() if kind not in opened}
     return ToolStates(
         catalogue,
-        _by_tool(catalogue, off),
-        _by_tool(catalogue, broken),
+        tools_off(settings, own_features(settings)),
+        catalogue.needing(broken),
         [(providers[kind].group, line) for kind, line in lines.items()],
         load_tools(settings.tools.paths).origins,
     )
@@ -64,13 +58,3 @@ def names_by(facts: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return each fact, such as the reason why tools are off, after the names that share it."""
     ordered = sorted(facts, key=lambda name: (facts[name], name))
     return [(", ".join(names), fact) for fact, names in groupby(ordered, key=facts.__getitem__)]
-
-
-def _by_tool(catalogue: Catalogue, reasons: Mapping[type, str]) -> dict[str, str]:
-    """Return the reason of each tool that asks for one of these types."""
-    return {
-        tool.name: reasons[kind]
-        for tool in catalogue.tools
-        for kind in tool.services.values()
-        if kind in reasons
-    }

@@ -182,7 +182,7 @@ def _tool_lines(states: ToolStates) -> list[str]:
         kind = "core" if tool.core else "on demand"
         kind = "off" if tool.name in states.off else kind
         kind = "broken" if tool.name in states.broken else kind
-        change = "; makes changes" if tool.mutates else ""
+        change = "; makes changes, without approval" if tool.mutates else ""
         change = "; makes changes, after approval" if tool.sensitive else change
         lines.append(
             f"{tool.name:<{wide}} {tool.group:<12} {kind:<9} {sizes[tool.name]:>6}  "

@@ -6,7 +6,7 @@ Tool definitions cost context, so a request carries only those that the model ne
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -82,6 +82,15 @@ class Catalogue:
                 "that name."
             )
         return cls(ordered)
+
+    def needing(self, services: Mapping[type, str]) -> dict[str, str]:
+        """Return the text of each tool that asks for one of these `services`, by the tool's name."""
+        return {
+            tool.name: services[kind]
+            for tool in self.tools
+            for kind in tool.services.values()
+            if kind in services
+        }
 
     def joined_by(self, others: Iterable[Tool]) -> Catalogue:
         """Return a catalogue that also has those of `others` whose names are free."""

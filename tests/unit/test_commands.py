@@ -318,7 +318,7 @@ async def test_tools_are_listed_with_what_they_cost(tmp_path: Path) -> None:
     lines = {line.split()[0]: line for line in done.out.splitlines() if line}
     assert " on demand " in lines["read_file"]
     assert " on demand " in lines["query_table"]
-    assert "makes changes" in lines["share_file"]
+    assert "makes changes, without approval" in lines["share_file"]
     assert "A first request sends" in done.out
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.app.features import own_features, served_tools
 from bot.app.tool_loading import _loaded
 from bot.app.tool_states import tool_states
 from bot.core.errors import ConfigurationError
@@ -105,8 +106,11 @@ async def test_an_installed_package_brings_its_tools(
         assert (
             states.off["read_skill_file"] == states.off["run_skill_script"] == "no skill has files"
         )
-        states = await tool_states(settings.model_copy(update={"programs": no_programs}))
+        settings = settings.model_copy(update={"programs": no_programs})
+        states = await tool_states(settings)
         assert states.off["run_python"] == "they are switched off"
+        in_home = {tool.name for tool in served_tools(settings, own_features(settings))}
+        assert in_home == {tool.name for tool in states.catalogue.tools} - {*states.off}
         cases = read_cases([EXAMPLE / "evals"])
         async with model_for_cases("walkthrough", settings, cases) as with_model:
             done = await evaluate(with_model, cases, parallel=1, repeat=1, on_result=print)

@@ -30,7 +30,7 @@ from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.blocks import Block
 from bot.store import Stores
 from bot.text.translation import reader
-from bot.toolkit.catalogue import Catalogue
+from bot.toolkit import Tool
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class HomeConfig:
     models: ModelChoices
     is_priced: bool
     is_tool: Callable[[str], bool]
-    tools: Callable[[], Catalogue]
+    tools: Callable[[], Sequence[Tool]]
     servers: Callable[[Stores], McpServers]
 
 
@@ -61,7 +61,7 @@ class HomeTab(SlackPart):
     def __init__(self, config: HomeConfig, app: SlackApp) -> None:
         self._app = app
         self._servers = config.servers(app.stores)
-        self._tools = Counter(tool.group for tool in config.tools().tools)
+        self._tools = Counter(tool.group for tool in config.tools())
         self._locks = OrderedLocks()
         self.config = config
         self.preferences = PreferenceBook(app.stores.preferences)
