@@ -20,11 +20,12 @@ _ENDINGS = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif", b"%PDF
 
 
 def read_stdin(*, is_asked_for: bool) -> bytes:
-    """Return all of stdin, b"" for a terminal and where nothing comes.
+    """Return all of stdin, b"" for a terminal, where nothing comes, and if it is closed.
 
     Raises ConfigurationError where it is asked for and holds nothing, is too large, or does not end.
     """
-    data = b"" if sys.stdin.isatty() else _read_to_end(sys.stdin.fileno())
+    is_piped = sys.stdin is not None and not sys.stdin.isatty()  # None if it is closed
+    data = _read_to_end(sys.stdin.fileno()) if is_piped else b""
     if is_asked_for and not data:
         raise ConfigurationError(
             "--file -: nothing comes from stdin; pipe a file into this command."
