@@ -33,6 +33,8 @@ class SkillsPart(RunPart):
         self._library = library
         self._metric = metric
         self._run = run
+        self._written = WrittenSkills.of(run.deps.stores)
+        self._has_written = False
         self._used = dict[str, None]()
         self.hook = _SkillHook(run)
 
@@ -41,7 +43,8 @@ class SkillsPart(RunPart):
         """Return the operator's, then those that admins wrote, unless their names look like one of these."""
         own = self._library.skills(runs_scripts=Programs in self._run.deps.toolbox.services)
         names = {same_name(skill.name) for skill in own}
-        written = await WrittenSkills.of(self._run.deps.stores).all(self._run.request.team)
+        written = await self._written.all(self._run.request.team)
+        self._has_written = bool(written)
         return [*own, *(each.skill() for each in written if same_name(each.name) not in names)]
 
     @override
@@ -60,9 +63,9 @@ class SkillsPart(RunPart):
 
     @override
     def saving(self, outcome: Outcome) -> Sequence[Command]:
-        return SkillUses(self._run.deps.stores.redis).counting(
-            self._run.request.team, list(self._used)
-        )
+        team = self._run.request.team
+        uses = SkillUses(self._run.deps.stores.redis).counting(team, list(self._used))
+        return [*uses, *([self._written.keeping(team)] if self._has_written else [])]
 
     @override
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:

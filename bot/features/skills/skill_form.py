@@ -146,7 +146,7 @@ def check(draft: Draft) -> None:
 
 def parts_of(text: str) -> list[str]:
     """Return the text in as many parts as the inputs of the form, parted at blank lines where it has
-    any. Joined by blank lines they are the text again."""
+    any. Joined by blank lines they are the text again, with one more where a part has none."""
     parts = list[str]()
     while len(text) > _PART:
         cut = next(at for mark in ("\n\n", "\n", " ", "") if (at := text.rfind(mark, 1, _PART)) > 0)

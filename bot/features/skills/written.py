@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.features.skills.library import note, title_of
 from bot.store import Connection, Retention, Stores
 from bot.store.families import Family
-from bot.store.values import Hash, Names
+from bot.store.values import Command, Hash, Names
 from bot.toolkit.skill import Skill
 
 STORED = (
@@ -69,9 +69,14 @@ class WrittenSkills:
         return cls(stores.redis, stores.retention)
 
     async def all(self, team: str) -> list[WrittenSkill]:
-        """Return the current skills of a workspace by name; skip damaged ones. They are kept longer."""
-        skills = await self._current(team).all(renew=True)
+        """Return the current skills of a workspace by name; skip damaged ones."""
+        skills = await self._current(team).all()
         return sorted(skills.values(), key=lambda skill: skill.name)
+
+    def keeping(self, team: str) -> Command:
+        """Return the command that keeps the current skills of a workspace for longer."""
+        current = self._current(team)
+        return "EXPIRE", current.key, current.seconds
 
     async def teams(self) -> list[str]:
         """Return the workspaces that have had such skills."""

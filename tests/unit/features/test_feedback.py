@@ -447,7 +447,10 @@ async def test_an_admin_writes_a_skill(redis_url: str, tmp_path: Path) -> None:
 
         view = await skill_form(bot, SKILL)
         assert await bot.ws.submit(ADA, view["id"], written(1, text0="Guess.")) == {}
+        key = stores.redis.key("written-skills", bot.ws.team_id)
+        await stores.redis.call("EXPIRE", key, 900)
         assert "220,919" in await said(f"${SKILL} how much now?")
+        assert await stores.redis.call("TTL", key) > 900  # kept for longer while people ask
         view = await skill_form(bot, SKILL)
         await bot.ws.click_in_view(ADA, view["id"], EARLIER, value="1")
         view = await shown(bot, "This is version 1")
