@@ -323,16 +323,20 @@ class _Part:
         columns = [self._columns(part) for part in parts]
         notes = list[str]()
         if kind == "UNION_BY_NAME":
-            everywhere = set[str].intersection(*map(set, columns))
-            others = [name for names in columns for name in names if name not in everywhere]
-            if others:
-                names = ", ".join(list(dict.fromkeys(others))[:_MOST_LISTED])
+            by_name = [{name.lower(): name for name in names} for names in columns]
+            everywhere = set[str].intersection(*map(set, by_name))
+            others = {key: name for names in by_name for key, name in names.items()}
+            if listed := [name for key, name in others.items() if key not in everywhere]:
+                names = ", ".join(listed[:_MOST_LISTED])
                 notes.append(f"not in every table, empty there: {names}")
         else:
-            named = map(_named, children, columns)
-            places = [[*dict.fromkeys(filter(None, names))] for names in zip(*named, strict=False)]
-            if any(len({name.lower() for name in names}) > 1 for names in places):
-                pairs = " · ".join(["/".join(names) for names in places if names][:_MOST_LISTED])
+            places = [*zip(*map(_named, children, columns), strict=False)]
+            if any(_differ(first, other) for first, *others in places for other in others):
+                shown = [
+                    dict.fromkeys(alias or name for alias, name in place if alias or name)
+                    for place in places
+                ]
+                pairs = " · ".join(["/".join(names) for names in shown if names][:_MOST_LISTED])
                 notes.append(
                     f"columns were put together by place: {pairs}. UNION ALL BY NAME takes their names"
                 )
@@ -414,16 +418,22 @@ def _ignores_repeats(select: Node) -> bool:
     return bool(_group_keys(select)) or _has_aggregate(functions)
 
 
-def _named(select: Node, columns: Sequence[str]) -> list[str]:
-    """Return the names of a SELECT's columns; "" for one that its author did not name."""
+def _differ(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Return whether two columns have names of the same kind, and no name in common."""
+    names = {name.lower() for name in one if name}
+    return names.isdisjoint(map(str.lower, other)) and any(map(all, zip(one, other, strict=True)))
+
+
+def _named(select: Node, columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return how the columns of a SELECT are called in it, and of what they are; "" for no name."""
     while select["type"] == "SET_OPERATION_NODE":
         select = (select.get("children") or [select["left"]])[0]
     items = select.get("select_list", ())
     if len(items) != len(columns) or any(item["type"] == "STAR" for item in items):
-        return [*columns]
+        return [("", name) for name in columns]
     return [
-        name if item.get("alias") or item["type"] == "COLUMN_REF" else ""
-        for item, name in zip(items, columns, strict=True)
+        (item.get("alias", ""), item["column_names"][-1] if item["type"] == "COLUMN_REF" else "")
+        for item in items
     ]
 
 

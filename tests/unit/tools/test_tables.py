@@ -355,6 +355,8 @@ async def test_an_ordinary_query_has_no_note(tables: ArtifactTables) -> None:
         "SELECT sku AS k, sum(n) AS v FROM {0} GROUP BY 1 UNION ALL SELECT 'all', sum(n) FROM {0}"
     )
     assert await noted(totals, tables, sold) == []
+    renamed = "SELECT n AS v, sku AS k FROM {0} UNION ALL SELECT n, sku FROM {0}"
+    assert await noted(renamed, tables, sold) == []
 
 
 async def test_a_pivot_finds_its_columns(tables: ArtifactTables, orders: Artifact) -> None:
