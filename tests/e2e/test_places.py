@@ -48,6 +48,10 @@ def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Pa
 
     page.get_by_test_id("language").select_option(label="Deutsch")
     expect(tab).to_contain_text("Deine Einstellungen")
+    act_as(page, ADA)
+    expect(page.get_by_test_id("language")).to_have_value("en-US")
+    act_as(page, BEN)
+    expect(page.get_by_test_id("language")).to_have_value("de-DE")
     page.reload()
     expect(page.get_by_test_id("language")).to_have_value("de-DE")
     expect(tab).to_contain_text("Deine Einstellungen")

@@ -57,6 +57,8 @@ export async function redraw() {
   await showThread();
   const html = await fragment("sidebar", place.shown);
   if (html !== null) morphChildren(sidebar, parse(html));
+  // Once a person has chosen an entry, a browser no longer follows the attributes of a select.
+  for (const select of sidebar.querySelectorAll("select")) select.value = select.querySelector("[selected]").value;
   markSidebar();
   localise(document.body); // the person may have another language
   history.replaceState(place.shown, "", address());
