@@ -219,7 +219,7 @@ def test_the_line_is_in_the_language_of_the_reader() -> None:
     with reader("de-DE"):
         given = outcome(found(*SIX, read("7")), confidence="low")
         assert trust_in(given).line.startswith(
-            "7 Zahlen: 6 aus Ergebnissen eingesetzt, 1 in den Quellen gefunden. Ich bin mir nicht sicher"
+            "7 Zahlen: 6 aus Ergebnissen übernommen, 1 in den Quellen gefunden. Ich bin mir nicht sicher"
         )
 
 
