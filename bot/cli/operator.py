@@ -182,11 +182,13 @@ async def pause(settings: Settings) -> str:
     return where(settings) + (", where no bot runs at the moment" if idle else "")
 
 
-async def resume(settings: Settings) -> None:
-    """End the pause."""
+async def resume(settings: Settings) -> bool:
+    """End the pause. Return whether there was one."""
     await record(settings, "resumed")
     async with _policy(settings) as policy:
+        was_paused = await policy.switch.get() is not None
         await policy.switch.clear()
+    return was_paused
 
 
 async def erase_lines(

@@ -45,8 +45,10 @@ def resume() -> None:
     from bot.cli import operator
 
     settings = configured_beside_dev()
-    run(operator.resume(settings))
-    print_lines([f"Resumed: {operator.where(settings)}."])
+    was_paused = run(operator.resume(settings))
+    print_lines(
+        [f"{'Resumed' if was_paused else 'It was not paused'}: {operator.where(settings)}."]
+    )
 
 
 def erase(

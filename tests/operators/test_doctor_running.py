@@ -124,4 +124,7 @@ async def test_questions_that_wait_too_long_and_a_failing_model_are_told(tmp_pat
         assert checks["waiting for a worker"].level is Level.PROBLEM
         assert "11 min old" in checks["waiting for a worker"].text
         assert checks["answered in the last hour"].level is Level.PROBLEM
-        assert "60% of the runs ended for the model" in checks["answered in the last hour"].text
+        assert (
+            "60% of the runs ended because of the model" in checks["answered in the last hour"].text
+        )
+        assert "`model service failed`" in checks["answered in the last hour"].fix

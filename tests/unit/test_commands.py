@@ -350,9 +350,10 @@ async def test_an_operator_pauses_the_bot(tmp_path: Path, redis_url: str) -> Non
         refused = await bot(tmp_path, "ask", "x", **shared)
         usage = await bot(tmp_path, "usage", **shared)
         assert api.requests == []
-        assert (await bot(tmp_path, "resume", **shared)).code == 0
+        resumed = [(await bot(tmp_path, "resume", **shared)).out for _ in range(2)]
         answered = await bot(tmp_path, "ask", "x", **shared)
     assert (refused.code, answered.code) == (1, 0)
+    assert [line.partition(":")[0] for line in resumed] == ["Resumed", "It was not paused"]
     assert refused.out.startswith("I was paused by the operator (")
     assert usage.out.startswith("Paused by the operator, ")
 

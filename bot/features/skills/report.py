@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.features.skills.library import READ
 from bot.features.skills.loading import LoadedSkill, LoadedSkills, load_skills, read_skills
 from bot.features.skills.settings import SkillSettings
+from bot.text.counting import counted
 
 _LINK = re.compile(r"\]\(([^)\s#]+)")
 _PATH = re.compile(r"(?<![\w/.-])((?:scripts|references|assets)/[\w./-]*\w)")
@@ -39,7 +40,7 @@ def skill_lines(
         if check:
             lines += [f"  - {warning}" for warning in found]
         elif found:
-            lines[-1] += f"  ({len(found)} warnings: `bot skills check`)"
+            lines[-1] += f"  ({counted(len(found), 'warning')}: `bot skills check`)"
     lines += _refused(loaded)
     return lines or ["There are no skills: put their folders into `paths` of [skills]."]
 

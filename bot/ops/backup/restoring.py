@@ -105,7 +105,7 @@ async def restore_backup(
         )
     if not replace and await has_data(stores.redis, families):
         raise ConfigurationError(
-            "This Redis holds the data of a bot. `--replace` deletes it before."
+            "This Redis holds the data of a bot. `--replace` deletes it first."
         )
     try:
         await data_format.begin_restore(stores.redis)

@@ -159,11 +159,11 @@ async def _ends(stores: Stores, now: float) -> list[Check]:
 
 def _model(text: str, failed: int, total: int) -> Check:
     subject, share = "answered in the last hour", failed / total
-    fix = "run `bot doctor`, which calls the model; look for `model_error` in the log"
+    fix = "run `bot doctor`, which calls the model; look for `model service failed` in the log"
     if total >= _FEWEST_RUNS and share >= _BROKEN:
-        return problem(subject, f"{share:.0%} of the runs ended for the model: {text}", fix)
+        return problem(subject, f"{share:.0%} of the runs ended because of the model: {text}", fix)
     if total >= _FEWEST_RUNS and share >= _FAILING:
-        return warning(subject, f"{share:.0%} of the runs ended for the model: {text}", fix)
+        return warning(subject, f"{share:.0%} of the runs ended because of the model: {text}", fix)
     return ok(subject, text)
 
 

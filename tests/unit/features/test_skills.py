@@ -362,6 +362,10 @@ async def test_a_package_brings_skills_and_doctor_says_what_is_wrong(
     assert "acme_gone is not loaded" in report
     assert "channels.C1 loads typo" in report
     lines = "\n".join(lines_about_skills(settings, check=True))
+    (package / "all" / "acme" / "SKILL.md").write_text(
+        skill(name="acme", body="See references/a.md.")
+    )
+    assert "(1 warning: `bot skills check`)" in "\n".join(lines_about_skills(settings))
     wrong = Settings(_env_file=None, skills=SkillSettings(paths=(tmp_path / "gone",)))
     [part] = [f.operator_part for f in all_features(wrong) if f.name == "skills"]
     assert part
