@@ -244,9 +244,10 @@ def boxes_input(options: Mapping[str, Block | str], checked: Iterable[str] = ())
 
 
 def option(label: str, value: str, description: str = "") -> Block:
-    """Return an option of a choice or menu; a label that is too long is cut."""
+    """Return an option of a choice or menu; a label or description that is too long is cut."""
     made: Block = {"text": text_object(shortened(label, MAX_LABEL)), "value": value}
-    return made | _present(description=text_object(description) if description else None)
+    described = text_object(shortened(description, MAX_LABEL)) if description else None
+    return made | _present(description=described)
 
 
 def _options(options: Mapping[str, Block | str]) -> dict[str, Block]:

@@ -46,7 +46,7 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     del data
     if not text.strip(f" \n{DELIMITERS}"):
         raise EmptySheet(f"{name} is empty: it has no row with a value.")
-    csv.field_size_limit(_MAX_CELL)
+    usual_limit = csv.field_size_limit(_MAX_CELL)
     dialect, even_rows = choose_dialect(text)
     try:
         with connect(threads=2, memory="1GB") as connection:
@@ -70,6 +70,8 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
                 f"{name} is too large: {why}. Ask for it without that cell."
             ) from error
         raise Unreadable(f"{name} is not readable as CSV: {error}.") from error
+    finally:
+        csv.field_size_limit(usual_limit)
     if name.lower().endswith((".xlsx", ".xlsm")):
         sheet.notes.append("It is called a workbook, and is none: read as CSV.")
     if encoding:
