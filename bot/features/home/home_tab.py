@@ -35,6 +35,7 @@ from bot.toolkit import Tool
 log = logging.getLogger(__name__)
 
 _SECTION_SECONDS = 10.0
+_FORM_SECONDS = 1.0  # Slack waits three for a modal
 _INVALID = frozenset({"invalid_arguments", "invalid_blocks"})
 
 Event = Mapping[str, Any]
@@ -84,6 +85,11 @@ class HomeTab(SlackPart):
             self.config.models,
             [choice for part in self._app.parts for choice in part.channel_choices],
         )
+
+    async def channel_blocks(self, channel: str) -> list[Block]:
+        """Return what features show in the form of a channel's settings."""
+        parts = self._app.parts
+        return await _sections(parts, lambda part: part.channel_blocks(channel), _FORM_SECONDS)
 
     def refresh(self, user: str, *, choice: str = CHOICE) -> None:
         """Publish a person's tab soon, in the background. `choice` is passed to `home_view`."""
@@ -178,13 +184,15 @@ class HomeTab(SlackPart):
 
 
 async def _sections(
-    parts: Sequence[SlackPart], section: Callable[[SlackPart], Awaitable[Sequence[Block]]]
+    parts: Sequence[SlackPart],
+    section: Callable[[SlackPart], Awaitable[Sequence[Block]]],
+    seconds: float = _SECTION_SECONDS,
 ) -> list[Block]:
     """Return the sections of features. One that fails is left out: the tab is not only its own."""
     blocks: list[Block] = []
     for part in parts:
         try:
-            async with asyncio.timeout(_SECTION_SECONDS):
+            async with asyncio.timeout(seconds):
                 blocks += await section(part)
         except Exception:
             log.exception("The Home tab lacks the section of %s", name_of(part))

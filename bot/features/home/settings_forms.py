@@ -106,8 +106,10 @@ def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
         channel = press.value
         if not channel:
             return
-        layers, place = await asyncio.gather(admin.channel(press.user, channel), place_of(channel))
-        await press.open(channel_form(channel, place, layers, home.general))
+        layers, place, below = await asyncio.gather(
+            admin.channel(press.user, channel), place_of(channel), home.channel_blocks(channel)
+        )
+        await press.open(channel_form(channel, place, layers, home.general, below))
         home.refresh(press.user, choice=new_id("choice"))
 
     @app.modal(CHANNEL_FORM)
@@ -166,9 +168,14 @@ class GeneralSettings:
 
 
 def channel_form(
-    channel: str, place: str, layers: ChannelLayers, general: GeneralSettings
+    channel: str,
+    place: str,
+    layers: ChannelLayers,
+    general: GeneralSettings,
+    below: Sequence[Block] = (),
 ) -> Block:
-    """Return the modal, filled in with the settings that differ in this channel.
+    """Return the modal, filled in with the settings that differ in this channel, and `below` it what
+    features show there.
 
     An empty field means the general setting, or that of the channel's profile; its hint shows that.
     """
@@ -206,6 +213,7 @@ def channel_form(
             *_channel_model(layers, general.models),
             field(_OTHERS, home_words.CHANNEL_OTHERS(), boxes_input(others, allowed)),
             *(_number(name, numbers.get(name), usual[name]) for name in _NUMBERS),
+            *below,
             actions(_reset_button()),
         ],
         callback=CHANNEL_FORM,

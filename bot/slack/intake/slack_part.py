@@ -85,6 +85,10 @@ class SlackPart:
         """Return the section of the feature in the part of the Home tab that only admins see."""
         return ()
 
+    async def channel_blocks(self, channel: str) -> Sequence[Block]:
+        """Return what the form of a channel's settings shows of the feature, below the fields."""
+        return ()
+
     def text_form(self, text: str, case: TrialCase) -> Block | None:
         """Return the form in which an admin makes something else of `text`, which they wrote as instructions
         for a channel and try on `case`."""
