@@ -225,6 +225,7 @@ class _Inherited(Hooks):
 
     def __init__(self, hook: Hooks) -> None:
         self._hook = hook
+        self.binds = hook.binds
 
     @override
     async def transform_context(self, request: ModelRequest) -> ModelRequest:

@@ -187,7 +187,6 @@ class Calls:
             output = refusal(call, str(refused))
             events.put_nowait(begun(output, known=is_known))
             return output
-        title = redacted(tool.title(arguments)) or tool.name
         key = f"{self.context.idempotency_key}:{call['call_id']}"
         use = ArtifactUse()
         context = replace(self.context, idempotency_key=key, artifacts=use)
@@ -199,6 +198,7 @@ class Calls:
             approved = permission if isinstance(permission, Approved) else Approved()
             if approved.by or approved.answers:
                 context = replace(context, approved_by=approved.by, answers=approved.answers)
+            title = redacted(tool.title(arguments)) or tool.name
             with bound_request(context):
                 made = _Call(self, call["call_id"], tool, arguments, title, events)
                 return await made.make(veto)

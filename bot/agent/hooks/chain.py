@@ -107,8 +107,8 @@ class Addition:
 
 
 Permission = str | BaseModel | Approved | Undecided | None
-"""A text vetoes a call and is its output; a model replaces its arguments; None says nothing against
-it, which is not enough for one that is sensitive."""
+"""A text vetoes a call and is its output; a model replaces its arguments, about which all other hooks
+are asked then; None says nothing against it, which is not enough for one that is sensitive."""
 
 
 class Hooks:
@@ -120,6 +120,10 @@ class Hooks:
 
     inherited: ClassVar[bool] = True
     name: ClassVar[str] = ""
+
+    binds: bool = False
+    """Whether `before_tool` replaces arguments only by others that mean the same, and returns those as
+    they are: such a hook is not asked again about its own."""
 
     async def on_run_start(self, state: LoopState) -> None:
         """Run before the first call."""
@@ -151,7 +155,8 @@ class Hooks:
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         """Say whether the call may be made. Runs in the call's own task, before anything is kept or
         shown of it; `current_request().idempotency_key` names the call, also when it is asked for
-        again after a pause or a crash."""
+        again: after a pause or a crash, and when another hook has replaced the arguments. What it
+        then makes of them itself does not count, because it has replaced them once."""
         return None
 
     async def after_tool(
@@ -198,6 +203,8 @@ class Asker:
 class ToolCheck(Hooks):
     """Has a tool check its call, and bind names in it to ids: nobody is asked to approve a call that
     could not succeed. `services` are those of the run's tools."""
+
+    binds = True
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -298,20 +305,31 @@ class HookChain:
         self, tool: Tool, arguments: BaseModel
     ) -> tuple[BaseModel, str | Approved | Undecided | None]:
         """Return the arguments to make the call with, and the first veto or undecided verdict, else what
-        the hooks approve, if anything. So people are asked for one thing at a time."""
-        verdict: Approved | None = None
-        for hook in self.hooks:
-            permission = await hook.before_tool(tool, arguments)
-            match permission:
-                case str() | Undecided():
-                    return arguments, permission
-                case BaseModel():
-                    arguments = permission
-                case Approved():
-                    verdict = verdict.and_also(permission) if verdict else permission
-                case None:
-                    pass
-        return arguments, verdict
+        the hooks approve, if anything. So people are asked for one thing at a time.
+
+        Every hook decides about the arguments that the call is made with: where one replaces them, all
+        are asked again, and each replaces them once.
+        """
+        replaced = set[int]()
+        while True:
+            verdict: Approved | None = None
+            for place, hook in enumerate(self.hooks):
+                permission = await hook.before_tool(tool, arguments)
+                match permission:
+                    case str() | Undecided():
+                        return arguments, permission
+                    case BaseModel() if hook.binds:
+                        arguments = permission
+                    case BaseModel() if place not in replaced and permission != arguments:
+                        arguments = permission
+                        replaced.add(place)
+                        break
+                    case Approved():
+                        verdict = verdict.and_also(permission) if verdict else permission
+                    case _:
+                        pass
+            else:
+                return arguments, verdict
 
     async def after_tool(
         self, tool: Tool, arguments: BaseModel, result: ToolResult

@@ -11,14 +11,27 @@ import pytest
 from pydantic import BaseModel
 
 from bot.agent import prompts
+from bot.agent.calls.call import Toolbox
 from bot.agent.events import RunEnded, ToolStarted
-from bot.agent.hooks.chain import Addition, Block, Go, Hooks, Permission, Prevent, Verdict
+from bot.agent.hooks.chain import (
+    Addition,
+    Approved,
+    Block,
+    Go,
+    Hooks,
+    Permission,
+    Prevent,
+    ToolCheck,
+    Verdict,
+)
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
 from bot.dev.model import Script, call, calls, finish, text
 from bot.model.types import ModelRequest, ModelResponse
-from bot.toolkit.tool import Tool, ToolResult
+from bot.toolkit import Changes, ToolError, tool
+from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.tool import Services, Tool, ToolResult
 from tests.unit.agent.harness import ANSWER, bench
 
 
@@ -219,13 +232,80 @@ class Doubling(Hooks):
 
 
 async def test_a_before_tool_hook_may_replace_the_arguments() -> None:
-    """§8: those behind it decide about the new ones, with which the call is made."""
+    """§8: once, and all are asked about the arguments with which the call is made."""
     first, second = Doubling(), Doubling()
     script = Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])
     async with bench(script, hooks=(first, second)) as place:
         await place.run()
-    assert (first.given, second.given) == ([1], [2])
+    assert (first.given, second.given) == ([1, 2, 4], [2, 4])
     assert list(place.outputs().values()) == ["5"]
+
+
+PLACES = {"general": "C1", "sales": "C2"}
+SENT: list[str] = []
+
+
+async def _bound(call: Any, services: Services) -> Any:
+    place = PLACES.get(call.place, call.place)
+    if place not in PLACES.values():
+        raise ToolError(f"there is no {place}.")
+    return call.model_copy(update={"place": place})
+
+
+@tool(
+    group="g", summary="Sends", core=True, title="Send to {place}",
+    safety=Changes(sensitive=True, check=_bound),
+)  # fmt: skip
+async def send(place: str) -> str:
+    "Sends."
+    SENT.append(place)
+    return "sent"
+
+
+class Elsewhere(Hooks):
+    """A hook of a package, which has calls made at another place."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        return arguments.model_copy(update={"place": self.place})
+
+
+class Approving(Hooks):
+    """Approves what it notes."""
+
+    def __init__(self) -> None:
+        self.approved: list[str] = []
+
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        self.approved.append(arguments.model_dump()["place"])
+        return Approved("U1")
+
+
+@pytest.mark.parametrize(
+    ("place", "approved", "output"),
+    [("sales", ["C2"], "sent"), ("nowhere", [], "Not done: there is no nowhere.")],
+)
+async def test_what_a_package_makes_of_a_call_is_checked_approved_shown_and_done(
+    place: str, approved: list[str], output: str
+) -> None:
+    """§8 D6: a hook behind the check replaces the arguments: the tool checks and binds these too."""
+    SENT.clear()
+    approving = Approving()
+    hooks = (ToolCheck({}), Elsewhere(place), approving)
+    script = Script([call("send", {"place": "general"}), finish(ANSWER)])
+    async with bench(script, hooks=hooks) as run:
+        run.parts = replace(
+            run.parts, toolbox=Toolbox(Catalogue.of([send.tool]), {}, run.artifacts)
+        )
+        events = [event async for event in run.stream()]
+    assert list(run.outputs().values()) == [output]
+    assert approving.approved == SENT == approved
+    shown = [
+        event.title for event in events if isinstance(event, ToolStarted) and event.tool == "send"
+    ]
+    assert shown == [f"Send to {approved[0] if approved else place}"]
 
 
 class Beside(Hooks):
