@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -53,13 +53,6 @@ def first_state(
         last_usage=caller.last_usage,
         stateless=caller.stateless,
     )
-
-
-def without_left_out(caller: CallerState, names: Collection[str]) -> CallerState:
-    """Return the thread's state after a person asked for what is acquired under `names`: a text of it
-    that had no room is wanted now."""
-    noted = {n: digest for n, digest in caller.noted.items() if digest or n not in names}
-    return caller.model_copy(update={"noted": noted})
 
 
 class After(NamedTuple):

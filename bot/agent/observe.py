@@ -15,7 +15,14 @@ from bot.agent.builtin.complete_task import ResponseType, announces_work, json_i
 from bot.agent.calls.outputs import CallOutput, cancelled_output
 from bot.agent.hooks.chain import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
-from bot.agent.state import Ending, Failure, LoopState, SentBack, Transition
+from bot.agent.state import (
+    Ending,
+    Failure,
+    LoopState,
+    SentBack,
+    Transition,
+    without_left_out,
+)
 from bot.agent.window import portable, without_stray_reasoning
 from bot.core.answers import Answer, stored_name
 from bot.core.chain import NO_USAGE, Item, Usage
@@ -250,8 +257,7 @@ def take_outputs(
         **_chain_after(state, items),
         links=tuple(links),
         acquired=tuple(dict.fromkeys((*state.acquired, *new))),
-        # What had no room before is wanted now.
-        noted={n: digest for n, digest in state.noted.items() if digest or n not in new},
+        noted=without_left_out(state.noted, new),
         restart=next((output.restart for output in outputs if output.restart), ""),
         done=(*state.done, *(step for output in outputs for step in output.steps)),
         rehearsed=(*state.rehearsed, *(output.rehearsed for output in outputs if output.rehearsed)),

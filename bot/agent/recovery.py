@@ -17,7 +17,7 @@ from bot.agent.limits import ContextAction, gauge, tripped
 from bot.agent.model_call import CallResult
 from bot.agent.observe import Items, close, end_run, end_without_result
 from bot.agent.phases import Phases
-from bot.agent.state import LoopState, Transition
+from bot.agent.state import LoopState, Transition, without_left_out
 from bot.agent.window import active_items, changes_in, lines_of, portable, user_requests
 from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelErrorKind
@@ -53,8 +53,13 @@ async def prepare(phases: Phases, state: LoopState) -> LoopState:
     new = [name for name in named if name not in state.acquired]
     for skill in filter(None, map(catalogue.skill, new)):
         await emit(SkillAcquired.of(skill, "person"))
-    state = state.go(Transition.TOLD_MORE, pending=pending, failed_turns=failed)
-    state = state.replace(acquired=(*state.acquired, *new))
+    state = state.go(
+        Transition.TOLD_MORE,
+        pending=pending,
+        failed_turns=failed,
+        acquired=(*state.acquired, *new),
+        noted=without_left_out(state.noted, named),
+    )
     return await _with_acquired(phases, await phases.record(state, messages))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -183,3 +183,9 @@ class LoopState(BaseModel):
     def replace(self, **changes: Any) -> LoopState:
         """Return the state with some fields changed, for the same reason."""
         return self.model_copy(update=changes)
+
+
+def without_left_out(noted: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """Return `noted` of a state after what is acquired under `names` was asked for: texts of it that
+    had no room are wanted now."""
+    return {name: digest for name, digest in noted.items() if digest or name not in names}

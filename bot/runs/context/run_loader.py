@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bot.agent import handover, prompts
 from bot.agent.builtin.acquire_tools import tool_hints, tools_offered, with_their_tools
 from bot.agent.events import SkillAcquired
-from bot.agent.state import LoopState
+from bot.agent.state import LoopState, without_left_out
 from bot.core.answers import Answer, stored_name
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request
@@ -85,7 +85,7 @@ class RunLoader:
         in_thread = is_about_thread or news.left_out > 0
         wished = _wished(run.parts, catalogue)
         again = [name for name, by in wished.items() if by == "person"]
-        caller = handover.without_left_out(caller, again)
+        caller = caller.model_copy(update={"noted": without_left_out(caller.noted, again)})
         offered = [
             *tools_offered(request, news.files, catalogue, in_thread=in_thread),
             *with_their_tools(wished, catalogue),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from bot.agent.calls.outputs import mark_as_data, marked_text
 from bot.agent.compaction import Compaction
 from bot.agent.events import Recorded, RunEnded, TextWithdrawn
 from bot.agent.handover import caller_after, first_state
+from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
 from bot.agent.window import active_items, portable, whole_pairs, without_stray_reasoning
 from bot.core.chain import CallerState, Item, LedgerEntry
@@ -265,6 +267,23 @@ async def test_of_much_that_was_acquired_the_newest_is_told_again() -> None:
     assert "first: you can call it now. What there is to know is below." in str(after)
     assert "All about first" in after[-1]["content"]
     assert list(ended.state.noted) == ["second", "third", "first"]
+
+
+class Joining(Hooks):
+    """A person writes more, and names what is acquired."""
+
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        return ({"role": "user", "content": "And use $extra."},)
+
+    def named(self, state: LoopState) -> Collection[str]:
+        return ["extra"]
+
+
+async def test_what_had_no_room_is_told_when_a_message_that_joins_names_it() -> None:
+    """D2: as when the model acquires it again, or the next question names it."""
+    async with bench(Script([finish(ANSWER)]), hooks=(Joining(),)) as place:
+        await place.run("Go on", LoopState(acquired=("extra",), noted={"extra": ""}))
+    assert "extra tells things" in place.api.requests[0].body["input"][-1]["content"]
 
 
 async def test_a_long_conversation_is_shortened_before_it_is_full() -> None:
