@@ -28,6 +28,7 @@ from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_part import ChannelChoice
 from bot.slack.ui import approval_words, words
 from bot.slack.ui.blocks import (
+    MAX_INPUT,
     MOST_OPTIONS,
     Block,
     FormErrors,
@@ -42,6 +43,7 @@ from bot.slack.ui.blocks import (
     number_input,
     people_input,
     plain_section,
+    shortened,
     text_input,
     with_confirmation,
 )
@@ -182,7 +184,7 @@ def channel_form(
     usual, settings = general.numbers, layers.settings
     numbers: dict[str, float | None] = dict(settings.limits)
     numbers |= {name: _dollars(cap) for name, cap in settings.budgets.items()}
-    tools = text_input(", ".join(settings.tools or ()), lines=False)
+    tools = text_input(_tools_shown(layers), lines=False)
     others = {name: text() for name, text in home_words.OTHERS.items()}
     allowed = [name for name in others if getattr(settings, name)]
     instructions_hint = profile_hint(layers, _INSTRUCTIONS)
@@ -217,7 +219,7 @@ def channel_form(
             actions(_reset_button()),
         ],
         callback=CHANNEL_FORM,
-        metadata=Target(channel=channel, shown=_hashes(settings)).model_dump_json(),
+        metadata=Target(channel=channel, shown=_hashes_of(layers)).model_dump_json(),
         submit=home_words.SAVE(),
         close=words.CLOSE(),
     )
@@ -312,9 +314,11 @@ def settings_of(
     before, inherited = layers.with_profile(profile), layers.without_edits(profile)
     of_profile = layers.profiles[profile].model_fields_set if profile in layers.profiles else ()
     empty = {name: getattr(inherited, name) if name in of_profile else None for name in _INHERITED}
-    tools = tuple(name.strip() for name in _typed(view, _TOOLS).split(",") if name.strip())
+    tools, shown = _tool_names(_typed(view, _TOOLS)), _target(view).shown
+    has_same_tools = _hash(tools) == shown.get(_TOOLS)
     known = {*(layers.settings.tools or ()), *(before.tools or ())}
-    if unknown := [name for name in tools if name not in known and not is_tool(name)]:
+    unknown = [name for name in tools if name not in known and not is_tool(name)]
+    if unknown and not has_same_tools:
         raise FormErrors({_TOOLS: home_words.NO_SUCH_TOOL(names=", ".join(unknown))})
     money = [name for name in _MONEY if _typed(view, name)]
     if money and not is_priced:
@@ -327,7 +331,7 @@ def settings_of(
     values = {
         "profile": profile,
         "instructions": _typed(view, _INSTRUCTIONS) or empty[_INSTRUCTIONS] or "",
-        "tools": tools or empty[_TOOLS],
+        "tools": before.tools if has_same_tools else tools or empty[_TOOLS],
         "people": tuple(people) or None,
         **{choice.name: _own(chosen(view, choice.name)) for choice in general.choices},
         "model": chosen_model(view, general.models, before.model) or empty[_MODEL] or "",
@@ -339,7 +343,7 @@ def settings_of(
         wanted = type(before).model_validate(before.model_copy(update=values).model_dump())
     except ValidationError:
         raise MalformedPayload("settings that the form does not offer") from None
-    unchanged = _hashes(wanted).items() & _target(view).shown.items()
+    unchanged = _hashes(wanted).items() & shown.items()
     return wanted.model_copy(update={name: getattr(before, name) for name, _ in unchanged})
 
 
@@ -353,6 +357,25 @@ def _chosen_profile(view: Mapping[str, Any], layers: ChannelLayers) -> str:
     if value == name or not (name == "" or name in layers.profiles):
         raise MalformedPayload("a profile that the form does not offer")
     return layers.profile if _hash(name) == _target(view).shown.get(_PROFILE) else name
+
+
+def _tools_shown(layers: ChannelLayers) -> str:
+    """Return the channel's own tools as the form shows them; "" if they are those of its profile, which
+    joined with the general ones may be longer than any field."""
+    tools = layers.settings.tools or ()
+    profile = layers.profiles.get(layers.profile)
+    if profile and _TOOLS in profile.model_fields_set and tools == layers.of_profile.tools:
+        return ""
+    return shortened(", ".join(tools), MAX_INPUT)
+
+
+def _tool_names(typed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in typed.split(",") if name.strip())
+
+
+def _hashes_of(layers: ChannelLayers) -> dict[str, str]:
+    """Return a short hash of each setting; of the tools that of the names in the form."""
+    return _hashes(layers.settings) | {_TOOLS: _hash(_tool_names(_tools_shown(layers)))}
 
 
 def _hashes(settings: ChannelSettings) -> dict[str, str]:

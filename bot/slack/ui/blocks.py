@@ -18,7 +18,7 @@ MAX_TITLE = 24  # of a modal
 MOST_OPTIONS = 100  # of a menu
 _MAX_HEADER = 150
 _MAX_CONFIRM_TITLE, _MAX_CONFIRM = 100, 300
-_MAX_INPUT = 3_000
+MAX_INPUT = 3_000  # characters of a text field
 
 
 class FormErrors(Exception):
@@ -178,7 +178,7 @@ def field(name: str, label: str, element: Block, *, hint: str = "", optional: bo
 
 
 def text_input(
-    value: str = "", *, lines: bool = True, longest: int = _MAX_INPUT, placeholder: str = ""
+    value: str = "", *, lines: bool = True, longest: int = MAX_INPUT, placeholder: str = ""
 ) -> Block:
     """Return an input for text of at most `longest` characters, filled in with `value`."""
     element: Block = {"type": "plain_text_input", "multiline": lines, "max_length": longest}

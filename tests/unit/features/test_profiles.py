@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from bot.app.tool_loading import catalogue
 from bot.core.check import Check, Level
 from bot.core.errors import ConfigurationError
 from bot.dev.model import ModelRequest, Reply, finish
@@ -59,6 +60,10 @@ async def opened(bot: Deployment, action: str, value: str | None = None) -> dict
     return (await bot.ws.until(lambda: bot.ws.views(ADA)))[-1]
 
 
+MANY = tuple(tool.name for tool in catalogue().tools)
+"""Tools that, joined with the three patterns of a profile, fill more than a field of a form."""
+
+
 def written(**fields: str) -> dict[str, Any]:
     """What somebody writes into a form, or chooses."""
     return {name: {name: value} for name, value in fields.items()}
@@ -90,11 +95,14 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
     settings: dict[str, Any] = {
         "profiles": {
             "support": ProfileTable(
-                title="Support", instructions=HANDBOOK, model="fast", tools=("time",)
+                title="Support",
+                instructions=HANDBOOK,
+                model="fast",
+                tools=("time", "*time*", "current_*"),
             )
         },
         "channels": {
-            "default": ChannelTable(tools=("time", "math", "skills")),
+            "default": ChannelTable(tools=("time", "math", "skills", *MANY)),
             GENERAL: ChannelTable(profile="support", style="In Latin."),
         },
         "skills": SkillSettings(paths=(tmp_path,)),
@@ -115,6 +123,7 @@ async def test_a_channel_follows_its_profile_in_all_that_it_does_not_say_itself(
         form = await opened(bot, CHANNEL, SALES)
         assert "As in the profile Support" in str(form)
         assert "Differs from" not in str(form)
+        assert "time&time" not in str(form)  # its tools are no text to change
         assert await bot.ws.submit(ADA, form["id"], written(instructions=PRICES)) == {}
         sent = await asked(bot, SALES)
         assert PRICES in sent["instructions"]
