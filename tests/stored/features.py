@@ -99,16 +99,11 @@ async def _refreshed(at: Stage, threads: dict[str, str]) -> None:
         [answer] = at.bot.terminals(SALES, threads[kind])
         user = ADA if kind == "sold" else BEN
         await choose(at.ws, user, SALES, answer["ts"], "refresh_answer")
-        await at.ws.until(
-            lambda: "231,004" in str(at.ws.messages(SALES, threads[kind], user)),  # noqa: B023
-            PATIENCE,
-        )
-    [result] = [m for m in at.ws.messages(SALES, threads["kept"], BEN) if "231,004" in str(m)]
+        await at.ws.until(lambda: "231,004" in str(at.ws.views(user)), PATIENCE)  # noqa: B023
     run = at.bot.terminals(SALES, threads["kept"])[0]["metadata"]["event_payload"]["run"]
-    await at.ws.click(BEN, SALES, result["ts"], "keep_refreshed", value=f"{run} 0 9 * * 1")
-    await at.ws.until(
-        lambda: "every Monday" in str(at.ws.messages(SALES, threads["kept"], BEN)), PATIENCE
-    )
+    [result] = at.ws.views(BEN)
+    await at.ws.click_in_view(BEN, result["id"], "keep_refreshed", value=f"{run} 0 9 * * 1")
+    await at.ws.until(lambda: "every Monday" in str(at.ws.views(BEN)), PATIENCE)
 
 
 async def _rated(at: Stage, threads: dict[str, str]) -> None:

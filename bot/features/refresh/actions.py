@@ -16,7 +16,13 @@ from bot.core.request import Entry, Job, Request
 from bot.core.schedule import MOST, Schedule, first_time, often_of
 from bot.features.refresh import words as said
 from bot.features.refresh.jobs import REFRESH
-from bot.features.refresh.message import ended_part, refresh_buttons, refresh_part
+from bot.features.refresh.message import (
+    ended_part,
+    refresh_buttons,
+    refresh_part,
+    result_modal,
+    waiting_modal,
+)
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.refresh.store import RefreshStore
 from bot.runs.context.answer_locale import locale_of_message
@@ -24,7 +30,7 @@ from bot.runs.policy.access import Person
 from bot.runs.watching import Submit
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_definitive
 from bot.slack.edge.text import one_line
-from bot.slack.intake.press import ButtonPress
+from bot.slack.intake.press import Press
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.message.message_writer import MessageWriter, PostFence
@@ -55,12 +61,15 @@ class AnswerRefresh:
     identity: Identity
     alone: Callable[[str], AbstractAsyncContextManager[Lock | None]]
 
-    async def start(self, press: ButtonPress) -> None:
-        """Have a worker refresh the answer for the person who pressed. One at a time per answer."""
+    async def start(self, press: Press) -> None:
+        """Have a worker refresh the answer, and show the result in a modal that opens now. One at a time
+        per answer."""
         original, person = await self._answer(press.value, press.user, press.channel)
         if not await self.store.begin(original.thread_key, press.value):
             raise NotPermitted(said.BUSY())
-        await self.submit(_job(original, person, press.value), f"refresh:{press.user}:{press.at}")
+        view = await press.open(waiting_modal())
+        job = _job(original, person, press.value, view=view)
+        await self.submit(job, f"refresh:{press.user}:{press.at}")
 
     async def scheduled(self, schedule: Schedule) -> None:
         """Have a worker refresh the answer of a due schedule in its owner's name."""
@@ -69,17 +78,17 @@ class AnswerRefresh:
         request = _job(original, person, run_id).model_copy(update={"schedule": schedule.id})
         await self.submit(request, f"refresh:{schedule.id}:{at}")
 
-    async def post(self, press: ButtonPress) -> bool:
+    async def post(self, run_id: str, user: str, channel: str) -> bool:
         """Post the person's result in the thread. Return False when it is being posted already."""
-        original, _ = await self._answer(press.value, press.user, press.channel)
-        async with self.alone(f"{press.value}:{press.user}") as lock:
+        original, _ = await self._answer(run_id, user, channel)
+        async with self.alone(f"{run_id}:{user}") as lock:
             if lock is None:
                 return False
-            result = await self.store.get(original.thread_key, press.value, press.user)
+            result = await self.store.get(original.thread_key, run_id, user)
             if result is None or result.problem:
                 raise NotPermitted(said.NOTHING_TO_POST())
             poster = ResultPoster(self.clients, self.identity, self.store)
-            answered = await self.answer_of(press.value)
+            answered = await self.answer_of(run_id)
             with reader(
                 locale_of_message(answered[1], original) if answered else original.spoken_locale
             ):
@@ -118,8 +127,8 @@ class AnswerRefresh:
         return original, await self.questions.permitted(user, channel)
 
 
-def _job(kept: Request, person: Person, run_id: str) -> Request:
-    """Return the request for a worker.
+def _job(kept: Request, person: Person, run_id: str, *, view: str = "") -> Request:
+    """Return the request for a worker. `view` is the modal that shows the result.
 
     In place of a thread it has the answer, so that refreshes of one answer go one at a time and
     hold up no question.
@@ -136,7 +145,7 @@ def _job(kept: Request, person: Person, run_id: str) -> Request:
         private=True,
         locale=person.locale,
         time_zone=person.time_zone,
-        job=Job(kind=REFRESH, subject=run_id),
+        job=Job(kind=REFRESH, subject=run_id, view=view),
     )
 
 
@@ -204,7 +213,15 @@ class RefreshResults:
         await self._count(request, result)
 
     async def _tell(self, request: Request, kept: Request | None, result: Refreshed) -> None:
+        """Show a result in the modal that waits for it; in a private message if that was closed."""
         part = refresh_part(result)
+        try:
+            if view := request.job.view if request.job else "":
+                shown = result_modal(result, request.channel)
+                await self.poster.clients.writes.views_update(view_id=view, view=shown)
+                return
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.info("The modal of a refresh was not updated: %s", type(error).__name__)
         try:
             await self.poster.clients.writes.chat_postEphemeral(
                 channel=request.channel,

@@ -53,21 +53,28 @@ class RefreshListeners(SlackPart):
             await self.refresh.scheduled(schedule)
         return bool(schedule.refresh)
 
-    async def _start(self, press: Press) -> str:
+    async def _start(self, press: Press) -> None:
         await self.refresh.start(press)
-        return words.WORKING()
 
     async def _post(self, press: Press) -> None:
         press.later(self._posting(press), "posting a refresh")
 
-    async def _posting(self, press: Press) -> None:
-        done = await self.refresh.post(press)
+    async def _posting(self, press: Press) -> str:
+        place = press.value, press.user, _channel_of(press)
+        done = await self.refresh.post(*place)
         if not done:  # another press is posting it, or its process died
             await asyncio.sleep(_SOON)
-            done = await self.refresh.post(press)
-        if done:
+            done = await self.refresh.post(*place)
+        if done and press.is_private:
             await press.respond(delete_original=True)
+            return ""
+        return words.POSTED() if done else ""
 
     async def _keep(self, press: Press) -> str:
         run_id, _, cron = press.value.partition(" ")
-        return await self.refresh.keep(run_id, cron, press.user, press.channel)
+        return await self.refresh.keep(run_id, cron, press.user, _channel_of(press))
+
+
+def _channel_of(press: Press) -> str:
+    """Return the channel of the answer whose result has the button, in a message or a modal."""
+    return press.channel or str(press.view.get("private_metadata") or "")

@@ -15,6 +15,8 @@ from bot.slack.ui import words
 from bot.slack.ui.blocks import (
     Block,
     actions,
+    modal,
+    notice_modal,
     option,
     plain_section,
     rich_text,
@@ -49,7 +51,7 @@ def _blocks(result: Refreshed, note: str) -> list[Block]:
         parts.append(_paragraph(said.OTHERS(result.others)))
     times = {"now": result.at, "then": result.answered_at}
     shown = {name: local_time(int(time.timestamp())) for name, time in times.items()}
-    notes = [note, said.AS_OF(**shown)]
+    notes = [note, (said.AS_OF if result.changed else said.AS_OF_UNCHANGED)(**shown)]
     if result.periods:
         dates = ", ".join(result.periods[:_MAX_PERIODS])
         notes.append(said.PERIOD(dates=dates))
@@ -69,6 +71,17 @@ def refresh_buttons(result: Refreshed) -> list[Block]:
     options = [option(label(), f"{result.run_id} {cron}") for cron, label in said.OFTEN.items()]
     post = message_button(said.POST(), POST, result.run_id)
     return [actions(post, static_select(KEEP, said.KEEP(), options))]
+
+
+def waiting_modal() -> Block:
+    """Return the modal that is shown until there is a result."""
+    return notice_modal(said.REFRESH(), said.WORKING())
+
+
+def result_modal(result: Refreshed, channel: str) -> Block:
+    """Return the modal with a result, whose buttons act in `channel`."""
+    blocks = [*refresh_part(result).blocks, *refresh_buttons(result)]
+    return modal(said.REFRESH(), blocks, close=words.CLOSE_ONLY(), metadata=channel)
 
 
 def ended_part(request_id: str, person: str) -> Part:

@@ -25,6 +25,7 @@ from bot.features.refresh.refreshable import ToolOf, may_repeat
 from bot.library.isolated.pool import warm_processes
 from bot.library.tracing.outputs import Cell, Output
 from bot.library.tracing.references import Fault, Figures, Filled
+from bot.library.tracing.writing import value_of
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run import Run
@@ -124,7 +125,8 @@ class Repetition:
         """Return what is in a recorded cell now as `text` writes the old value: with the forms of its
         reference, in the first of the locales in which it does, else in the first. Raises Missing."""
         new = self.cell(old)
-        if new.text == old.text:
+        value = value_of(new.text)
+        if new.text == old.text or (value is not None and value == value_of(old.text)):
             return text
         forms = match[0] if (match := _FORMS.search(reference)) else ""
         old_texts = [_written(old, forms, self._old, locale) for locale in locales]

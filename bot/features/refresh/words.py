@@ -6,7 +6,7 @@ from bot.text.translation import Plural, Text
 
 REFRESH = Text("Refresh figures")
 REFRESH_HINT = Text("Reads them again; only you see what changed")
-WORKING = Text("Checking those figures again (only you see this).")
+WORKING = Text("Checking those figures again. Only you see the result.")
 BUSY = Text("Those figures were checked just now. Try again in a minute.")
 CANNOT = Text("I no longer have the data of that answer. Ask the question again.")
 CHANGED = Text("{changed} of {count} changed:")
@@ -22,8 +22,10 @@ PERIOD = Text(
     "The queries still use these dates: {dates}. For another period, ask the question again."
 )
 AS_OF = Text("As of {now}. The text of the answer is from {then} and may no longer fit.")
+AS_OF_UNCHANGED = Text("As of {now}. The answer is from {then}.")
 LAST_GOOD = Text("All figures were last checked {when}.")
 POST = Text("Post it in the thread")
+POSTED = Text("I posted it in the thread.")
 KEEP = Text("Keep it up to date…")
 OFTEN = {
     "0 9 * * 1-5": Text("Every weekday at 9:00"),

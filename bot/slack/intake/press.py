@@ -87,14 +87,15 @@ def thread_of(body: dict[str, Any]) -> str | None:
     return message.get("thread_ts") or container.get("thread_ts")
 
 
-async def open_modal(clients: Clients, body: Body, view: Body) -> None:
-    """Open a modal for the person whose payload `body` has a trigger_id.
+async def open_modal(clients: Clients, body: Body, view: Body) -> str:
+    """Open a modal for the person whose payload `body` has a trigger_id. Return its id, "" if it was not
+    opened.
 
     A repeated payload opens no second modal. When it is too late, the person gets a message. Raises
     MalformedPayload for an invented trigger_id, and SlackApiError.
     """
     try:
-        await clients.live.views_open(trigger_id=body["trigger_id"], view=view)
+        opened = await clients.live.views_open(trigger_id=body["trigger_id"], view=view)
     except SlackApiError as error:
         code = error_code(error)
         if code == "expired_trigger_id":
@@ -103,6 +104,8 @@ async def open_modal(clients: Clients, body: Body, view: Body) -> None:
             raise MalformedPayload("a trigger_id that Slack did not give out") from None
         elif code != "exchanged_trigger_id":
             raise
+        return ""
+    return str(opened["view"]["id"])
 
 
 async def _say_too_late(clients: Clients, body: Body) -> None:
@@ -180,9 +183,10 @@ class Press(ButtonPress):
         """Return the modal or Home tab with the button. Raises MalformedPayload outside of one."""
         return dict(view_of(self.body))
 
-    async def open(self, view: Block) -> None:
-        """Open a modal. Possible for three seconds after the press. Raises SlackApiError."""
-        await open_modal(self.app.clients, self.body, view)
+    async def open(self, view: Block) -> str:
+        """Open a modal, and return its id. Possible for three seconds after the press. Raises
+        SlackApiError."""
+        return await open_modal(self.app.clients, self.body, view)
 
     async def update(self, view: Block) -> None:
         """Replace the modal in which the button is. Raises SlackApiError."""

@@ -28,7 +28,7 @@ from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked
-from tests.support.slack import entry_of
+from tests.support.slack import choose, entry_of
 from tests.unit.features.test_refresh_jobs import only_database, write
 from tests.unit.slack.rig import wired
 from tests.unit.slack.samples import outcome
@@ -72,6 +72,11 @@ async def told(bot: Deployment, thread: str, user: str, text: str) -> dict[str, 
     return dict(found[-1])
 
 
+def top_view(bot: Deployment, user: str, text: str) -> dict[str, Any] | None:
+    """The modal that the person has open, if it has `text`."""
+    return next((view for view in bot.ws.views(user)[-1:] if text in str(view["blocks"])), None)
+
+
 async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
     redis_url: str, tmp_path: Path
 ) -> None:
@@ -86,21 +91,25 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         thread, run = await answered(bot, BEN)
         prose = bot.own(SALES, thread)
         write(shop, {NORTH: 231_004.0})
-        await pressed(bot, ADA, thread, START, run)
-        await pressed(bot, BEN, thread, START, run)
-        await told(bot, thread, BEN, said.BUSY()[:20])
-        result = await told(bot, thread, ADA, "They sold 220,919.50 → 231,004.00 in all.")
         [answer] = [m for m in prose if "filled in" in str(m["blocks"])]
         assert "1 figure: filled in" in str(answer["blocks"])
+        await choose(bot.ws, ADA, SALES, answer["ts"], START)
+        await pressed(bot, BEN, thread, START, run)
+        await told(bot, thread, BEN, said.BUSY()[:20])
+        changed = "They sold 220,919.50 → 231,004.00 in all."
+        result = await bot.ws.until(lambda: top_view(bot, ADA, changed))
         assert "1 of 1 changed:" in str(result["blocks"])  # as the line counts: not its places
         assert len(result["blocks"][0]["elements"][1]["elements"]) == 1
+        assert "may no longer fit" in str(result["blocks"])
         assert bot.own(SALES, thread) == prose
-        assert not [m for m in private(bot, thread, BEN) if "231,004" in str(m)]
+        assert not private(bot, thread, ADA)
+        assert "231,004" not in str([private(bot, thread, BEN), bot.ws.views(BEN)])
 
         await pressed(bot, BEN, thread, POST, run)  # not theirs
         await told(bot, thread, BEN, said.NOTHING_TO_POST()[:20])
-        await bot.ws.click(ADA, SALES, result["ts"], POST, value=run)
+        await bot.ws.click_in_view(ADA, result["id"], POST)
         await bot.ws.until(lambda: len(bot.own(SALES, thread)) > len(prose))
+        await bot.ws.until(lambda: top_view(bot, ADA, said.POSTED()))
         posted = bot.own(SALES, thread)[-1]
         assert "220,919.50 → 231,004.00" in str(posted["blocks"])
         assert f"<@{ADA}>" in str(posted["blocks"])
