@@ -39,6 +39,7 @@ from bot.features.shortcuts.feature import shortcuts
 from bot.features.skills.feature import skills
 from bot.features.skills.report import skill_lines
 from bot.features.skills.skill_file import same_name
+from bot.features.triggers.feature import triggers
 from bot.features.workflow_step.feature import workflow_step
 from bot.mcp import McpServers, Pins
 from bot.mcp.doors import McpDoors
@@ -106,6 +107,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         reactions(
             settings.reactions, {key: table.reactions for key, table in settings.channels.items()}
         ),
+        triggers(settings.triggers, settings.access, partial(channel_policy, settings)),
         canvases(),
         corrections(),
         workflow_step(),

@@ -47,6 +47,7 @@ from bot.features.evidence.settings import ChannelEvidence, EvidenceSettings
 from bot.features.programs.settings import ProgramSettings
 from bot.features.reactions.settings import ChannelReactions, Instructions
 from bot.features.skills.settings import ChannelSkills, SkillSettings
+from bot.features.triggers.settings import ChannelTriggers, TriggerSettings
 from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.runs.policy.access import Policy
@@ -156,7 +157,9 @@ class ToolSettings(BaseModel):
         return self.__pydantic_extra__ or {}
 
 
-class ChannelTable(ChannelSettings, ChannelEvidence, ChannelReactions, ChannelSkills):
+class ChannelTable(
+    ChannelSettings, ChannelEvidence, ChannelReactions, ChannelSkills, ChannelTriggers
+):
     """The settings of a channel, with those of our own rooms."""
 
 
@@ -184,6 +187,7 @@ class Tables(BaseModel):
     programs: ProgramSettings = ProgramSettings()
     reactions: Instructions = {}
     skills: SkillSettings = SkillSettings()
+    triggers: TriggerSettings = TriggerSettings()
     retention: Retention = Retention()
     catch_up: CatchUpSettings = CatchUpSettings()
     engine: EngineOptions = EngineOptions()

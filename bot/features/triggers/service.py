@@ -1,0 +1,279 @@
+"""What people may do to rules: each method checks who asks, and records it before it is done.
+
+The methods raise NotPermitted with a sentence for whoever asks, StoreUnavailable, SlackUnavailable
+and SlackApiError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from bot.core.audit import AuditEntry
+from bot.core.audit_kinds import AuditKind
+from bot.core.errors import NotPermitted
+from bot.features.triggers import rule_words
+from bot.features.triggers.judging import pattern_problem
+from bot.features.triggers.resting import tell
+from bot.features.triggers.rules import Rest, Rule, RuleState
+from bot.features.triggers.settings import ChannelTriggers, TriggerSettings
+from bot.features.triggers.store import RuleStore
+from bot.runs.audit_trail import Record, refused
+from bot.runs.policy.access import Person, Policy
+from bot.runs.policy.channels import Channels
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.access_gate import AccessGate
+from bot.store import Stores
+
+_FIXED = {"version", "id", "team", "channel", "owner", "state", "rest", "revision", "failures"}
+_FIXED |= {"created_by", "created_at", "approved_by", "approved_at"}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleService:
+    """The rules of one workspace."""
+
+    settings: TriggerSettings
+    store: RuleStore
+    record: Record
+    slack: Slack
+    gate: AccessGate
+
+    @classmethod
+    def of(
+        cls,
+        settings: TriggerSettings,
+        policy: Policy,
+        channels: Channels,
+        stores: Stores,
+        slack: Slack,
+    ) -> Self:
+        """Return the service of the workspace of `slack`."""
+        team = slack.identity.team
+        gate = AccessGate(team, slack.people, policy, channels)
+        return cls(settings, RuleStore.of(stores), stores.audit.append, slack, gate)
+
+    @property
+    def team(self) -> str:
+        return self.gate.team
+
+    async def is_on(self, channel: str) -> bool:
+        """Return whether the rules of a channel work."""
+        if not self.settings.enabled:
+            return False
+        own = await self.gate.settings(channel)
+        return not (isinstance(own, ChannelTriggers) and own.rules == "off")
+
+    async def may_approve(self, user: str, channel: str) -> bool:
+        """Return whether somebody may approve, decline and change the rules of a channel: an admin, or
+        one whom the channel's settings name. Slack is asked each time."""
+        try:
+            await self._approver(user, channel)
+        except NotPermitted:
+            return False
+        return True
+
+    async def propose(self, user: str, rule: Rule) -> Rule:
+        """Store a new rule of `user`, who becomes its owner. It waits for an approval."""
+        new = rule.model_copy(
+            update={
+                "team": self.team,
+                "owner": user,
+                "state": RuleState.WAITING,
+                "rest": None,
+                "revision": 1,
+                "failures": 0,
+                "created_by": user,
+                "created_at": datetime.now(UTC),
+                "approved_by": "",
+                "approved_at": None,
+            }
+        )
+        if not await self.is_on(new.channel):
+            raise NotPermitted(rule_words.OFF())
+        await self._check(new)
+        await self.check_owner(user, new.channel)
+        await self._note(user, new, "rule proposed")
+        if not await self.store.add(new, most=self.settings.most):
+            raise NotPermitted(rule_words.TOO_MANY(count=self.settings.most))
+        return new
+
+    async def approve(self, user: str, rule_id: str, revision: int) -> Rule:
+        """Switch on a rule that waits, as `user` saw it. Approves nothing that was changed since."""
+        rule = await self._rule(rule_id)
+        await self._approver(user, rule.channel, "rule approved")
+        if rule.state is not RuleState.WAITING:
+            raise NotPermitted(rule_words.NOT_WAITING())
+        await self._check(rule)
+        await self._note(user, rule, "rule approved")
+        approved = {
+            "state": RuleState.ON,
+            "rest": None,
+            "failures": 0,
+            "approved_by": user,
+            "approved_at": datetime.now(UTC),
+        }
+        return await self._changed(rule, approved, revision)
+
+    async def decline(self, user: str, rule_id: str) -> Rule:
+        """Remove a rule that waits for an approval, and return it."""
+        rule = await self._rule(rule_id)
+        await self._approver(user, rule.channel, "rule declined")
+        if rule.state is not RuleState.WAITING:
+            raise NotPermitted(rule_words.NOT_WAITING())
+        await self._note(user, rule, "rule declined")
+        await self.store.remove(rule)
+        return rule
+
+    async def pause(self, user: str, rule_id: str) -> Rule:
+        """Pause a rule that is on. Its owner may, and whoever may approve it."""
+        rule = await self._rule(rule_id)
+        await self._owner_or_approver(user, rule, "rule paused")
+        await self._note(user, rule, "rule paused")
+        if rule.state is not RuleState.ON:
+            return rule
+        return await self._changed(rule, {"state": RuleState.PAUSED, "rest": Rest.PERSON})
+
+    async def resume(self, user: str, rule_id: str) -> Rule:
+        """Switch on a paused rule again. One that nobody has approved waits for that instead."""
+        rule = await self._rule(rule_id)
+        await self._owner_or_approver(user, rule, "rule resumed")
+        if rule.state is not RuleState.PAUSED:
+            return rule
+        await self.check_owner(rule.owner, rule.channel)
+        await self._note(user, rule, "rule resumed")
+        state = RuleState.ON if rule.approved_by else RuleState.WAITING
+        return await self._changed(rule, {"state": state, "rest": None, "failures": 0})
+
+    async def change(
+        self, user: str, rule_id: str, revision: int, fields: Mapping[str, Any]
+    ) -> Rule:
+        """Change `fields` of a rule as `user` saw it. It then waits for an approval again, unless `user`
+        may approve it. Raises ValidationError for values that no rule may have."""
+        rule = await self._rule(rule_id)
+        await self._owner_or_approver(user, rule, "rule changed")
+        if wrong := _FIXED & fields.keys():
+            raise ValueError(f"no form changes {', '.join(sorted(wrong))} of a rule")
+        update = dict(fields)
+        if await self.may_approve(user, rule.channel):
+            update |= {"approved_by": user, "approved_at": datetime.now(UTC)}
+            update |= {"state": RuleState.ON} if rule.state is RuleState.WAITING else {}
+        else:
+            update |= {"state": RuleState.WAITING, "rest": None}
+            update |= {"approved_by": "", "approved_at": None}
+        await self._check(_with(rule, update))
+        await self._note(user, rule, f"rule changed: {', '.join(sorted(fields))}")
+        return await self._changed(rule, update, revision)
+
+    async def remove(self, user: str, rule_id: str) -> Rule:
+        """Remove a rule, and return it."""
+        rule = await self._rule(rule_id)
+        await self._owner_or_approver(user, rule, "rule removed")
+        await self._note(user, rule, "rule removed")
+        await self.store.remove(rule)
+        return rule
+
+    async def replace_owner(self, user: str, rule_id: str, owner: str) -> Rule:
+        """Make somebody else the owner, in whose name and on whose budget the rule runs from now on.
+
+        Only those who may approve the rule can. One that rested because of its owner is on again."""
+        rule = await self._rule(rule_id)
+        await self._approver(user, rule.channel, "rule owner replaced")
+        await self.check_owner(owner, rule.channel)
+        await self._note(user, rule, f"rule owner replaced by {owner}")
+        update: dict[str, Any] = {"owner": owner, "failures": 0}
+        if rule.rest in (Rest.OWNER_GONE, Rest.OWNER_LEFT, Rest.OWNER_REFUSED):
+            update |= {"state": RuleState.ON, "rest": None}
+        changed = await self._changed(rule, update)
+        await tell(self.slack, owner, rule_words.MADE_OWNER, rule, by=user)
+        return changed
+
+    async def check_owner(self, owner: str, channel: str) -> Person:
+        """Return the owner, if they may ask in the channel now, and they and the bot are in it. Slack is
+        asked each time. Raises NotPermitted; its `reason` is a `Rest` if that is the owner's."""
+        facts = await self.slack.access.channel(channel)
+        if facts is None or facts.direct or not facts.takes_answers:
+            raise NotPermitted(rule_words.ONLY_CHANNELS())
+        await self.slack.people.find_now(owner)
+        person = await self.gate.asker(owner, channel)
+        if not await self.slack.access.is_member(owner, channel):
+            raise NotPermitted(rule_words.OWNER_ELSEWHERE(), reason=Rest.OWNER_LEFT)
+        return person
+
+    async def _check(self, rule: Rule) -> None:
+        """Raise NotPermitted for what no rule may have here, and ValidationError."""
+        limits = self.settings
+        is_within = (
+            rule.runs_per_hour <= limits.runs_per_hour
+            and rule.runs_per_day <= limits.runs_per_day
+            and rule.daily_dollars <= limits.daily_dollars
+        )
+        if not is_within:
+            dollars = f"${limits.daily_dollars:g}"
+            raise NotPermitted(
+                rule_words.TOO_MUCH(
+                    hour=limits.runs_per_hour, day=limits.runs_per_day, dollars=dollars
+                )
+            )
+        if limits.apps is not None and (others := [*{*rule.apps} - {*limits.apps}]):
+            raise NotPermitted(rule_words.APPS_NOT_ALLOWED(apps=", ".join(sorted(others))))
+        if rule.pattern and (why := await pattern_problem(rule)):
+            raise NotPermitted(rule_words.BAD_PATTERN(why=why))
+
+    async def _rule(self, rule_id: str) -> Rule:
+        rule = await self.store.find(self.team, rule_id)
+        if rule is None:
+            raise NotPermitted(rule_words.NO_RULE())
+        return rule
+
+    async def _changed(
+        self, rule: Rule, update: Mapping[str, Any], revision: int | None = None
+    ) -> Rule:
+        """Store the rule with `update`, if it is as it was seen."""
+        seen = rule.revision if revision is None else revision
+        changed = await self.store.change(
+            rule, lambda now: _with(now, update) if now.revision == seen else None
+        )
+        if changed is None:
+            raise NotPermitted(rule_words.CHANGED())
+        return changed
+
+    async def _approver(self, user: str, channel: str, what: str = "") -> None:
+        """Raise NotPermitted for people who may not approve rules; with `what` that is on record."""
+        own = await self.gate.settings(channel)
+        named = own.rule_approvers if isinstance(own, ChannelTriggers) else ()
+        try:
+            if user in named:
+                await self.slack.people.find_now(user)
+                await self.gate.asker(user, channel)
+            else:
+                await self.gate.admin(user)
+        except NotPermitted as refusal:
+            await self._refuse(user, channel, what)
+            raise NotPermitted(rule_words.ONLY_APPROVERS(), reason=refusal.reason) from None
+
+    async def _owner_or_approver(self, user: str, rule: Rule, what: str) -> None:
+        if user == rule.owner:
+            await self.slack.people.find_now(user)
+            await self.gate.asker(user, rule.channel)
+        elif not await self.may_approve(user, rule.channel):
+            await self._refuse(user, rule.channel, what)
+            raise NotPermitted(rule_words.NOT_YOURS())
+
+    async def _refuse(self, user: str, channel: str, what: str) -> None:
+        if what:
+            await self.record([refused(self.team, user, what, channel=channel)])
+
+    async def _note(self, user: str, rule: Rule, what: str) -> None:
+        """Record a change before it is made: after a kill there is at most an entry too many."""
+        kind = AuditKind.ADMINISTERED
+        said = f"{what} ({rule.id})"
+        entry = AuditEntry(kind=kind, team=self.team, who=user, channel=rule.channel, what=said)
+        await self.record([entry])
+
+
+def _with(rule: Rule, update: Mapping[str, Any]) -> Rule:
+    """Return the rule with changes. Raises ValidationError."""
+    return Rule.model_validate(rule.model_dump() | dict(update))
