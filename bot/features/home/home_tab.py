@@ -86,7 +86,7 @@ class HomeTab(SlackPart):
             [choice for part in self._app.parts for choice in part.channel_choices],
         )
 
-    async def channel_blocks(self, channel: str) -> list[Block]:
+    async def below_channel_form(self, channel: str) -> list[Block]:
         """Return what features show in the form of a channel's settings."""
         parts = self._app.parts
         return await _sections(parts, lambda part: part.channel_blocks(channel), _FORM_SECONDS)

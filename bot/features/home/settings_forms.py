@@ -109,7 +109,7 @@ def _listen_to_channel_form(app: SlackApp, home: HomeTab) -> None:
         if not channel:
             return
         layers, place, below = await asyncio.gather(
-            admin.channel(press.user, channel), place_of(channel), home.channel_blocks(channel)
+            admin.channel(press.user, channel), place_of(channel), home.below_channel_form(channel)
         )
         await press.open(channel_form(channel, place, layers, home.general, below))
         home.refresh(press.user, choice=new_id("choice"))
