@@ -97,7 +97,7 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         server_questions(),
         ask_person(),
         accounts(
-            settings.personal_servers,
+            settings.account_servers,
             keys.get_secret_value() if keys else None,
             settings.bot_public_url,
         ),

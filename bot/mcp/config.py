@@ -64,11 +64,13 @@ class McpOAuth(BaseModel):
     `client_id` and `client_secret` are for servers at which the bot cannot register itself.
     `scopes` are asked for instead of those that the server names. Its addresses may have the
     `hosts`, besides the host of `url` and that of the issuer; they may be in a private network,
-    others must be public. Both endpoints are given for a server that publishes no metadata.
+    others must be public. Both endpoints are given for a server that publishes no metadata. With the
+    `grant` client_credentials nobody connects: the bot itself signs in, and needs only the second.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
     client_id: str | None = Field(default=None, min_length=1)
     client_secret: Secret | None = None
     scopes: tuple[str, ...] = ()
@@ -80,7 +82,14 @@ class McpOAuth(BaseModel):
     def _is_complete(self) -> McpOAuth:
         if self.client_secret and not self.client_id:
             raise ValueError("client_secret needs client_id")
-        if bool(self.authorization_endpoint) != bool(self.token_endpoint):
+        if self.grant == "client_credentials":
+            if not (self.client_id and self.client_secret):
+                raise ValueError('grant = "client_credentials" needs client_id and client_secret')
+            if self.authorization_endpoint:
+                raise ValueError(
+                    'grant = "client_credentials" has no authorization_endpoint: leave it out'
+                )
+        elif bool(self.authorization_endpoint) != bool(self.token_endpoint):
             raise ValueError("set authorization_endpoint and token_endpoint, or none of them")
         if self.token_endpoint and not self.client_id:
             raise ValueError("token_endpoint needs client_id")
@@ -99,7 +108,8 @@ class McpServer(BaseModel):
     while a call runs, over the protocol of 2025-11-25.
 
     With `account = "person"` each person connects an account of their own, and calls run on the
-    account of the asker. Only `people`, by their ids, may use the server; None is for everybody.
+    account of the asker. With "workspace" all calls run on one account, for which the bot itself
+    signs in. Only `people`, by their ids, may use the server; None is for everybody.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -109,7 +119,7 @@ class McpServer(BaseModel):
     env: dict[str, SecretStr] = {}
     url: str | None = None
     headers: dict[str, Secret] = {}
-    account: Literal["shared", "person"] = "shared"
+    account: Literal["shared", "person", "workspace"] = "shared"
     people: tuple[str, ...] | None = None
     oauth: McpOAuth = McpOAuth()
     tools: tuple[str, ...] = ("*",)
@@ -125,17 +135,22 @@ class McpServer(BaseModel):
 
     @model_validator(mode="after")
     def _account(self) -> McpServer:
-        if not self.is_personal:
+        if self.account == "shared":
             if "oauth" in self.model_fields_set:
-                raise ValueError('oauth needs account = "person"')
+                raise ValueError('oauth needs account = "person" or "workspace"')
             return self
+        key = f'account = "{self.account}"'
         if self.url is None:
-            raise ValueError('account = "person" needs url')
+            raise ValueError(f"{key} needs url")
         if any(header.lower() == "authorization" for header in self.headers):
-            raise ValueError('account = "person" sends its own Authorization header: leave it out')
+            raise ValueError(f"{key} sends its own Authorization header: leave it out")
         at = urlsplit(self.url)
         if at.scheme != "https" and not is_loopback(at.hostname or ""):
-            raise ValueError('account = "person" needs a url that begins with https://')
+            raise ValueError(f"{key} needs a url that begins with https://")
+        if self.signs_in and self.is_personal:
+            raise ValueError('grant = "client_credentials" needs account = "workspace"')
+        if not (self.signs_in or self.is_personal):
+            raise ValueError(f'{key} needs oauth with grant = "client_credentials"')
         return self
 
     @property
@@ -154,6 +169,21 @@ class McpServer(BaseModel):
     def is_personal(self) -> bool:
         """Whether each person has an account of their own at this server."""
         return self.account == "person"
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether the bot itself signs in at this server, with its client credentials."""
+        return self.oauth.grant == "client_credentials"
+
+    @property
+    def is_of_workspace(self) -> bool:
+        """Whether an admin connects one account of the workspace to this server."""
+        return self.account == "workspace" and not self.signs_in
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether people connect accounts to this server: their own, or that of the workspace."""
+        return self.is_personal or self.is_of_workspace
 
     def is_for(self, user: str) -> bool:
         """Return whether the settings let this person use the server."""

@@ -107,7 +107,8 @@ class Connection:
     """A connection to one server, opened by the first call and again after it broke.
 
     The client runs in a task of its own, because its context must be left in the task that entered
-    it. `questions` puts those of the server to the asker; without it, nobody can be asked.
+    it. `questions` puts those of the server to the asker; without it, nobody can be asked. `why_refused`
+    says why `auth` had nothing that the server takes, "" where it cannot tell.
     """
 
     account = ""
@@ -122,12 +123,14 @@ class Connection:
         *,
         questions: ServerQuestions | None = None,
         auth: httpx2.Auth | None = None,
+        why_refused: Callable[[], str] = lambda: "",
     ) -> None:
         self.name = name
         self._server = server
         self._questions = questions
         self._asking = questions if server.questions else None
         self._auth = auth
+        self._why_refused = why_refused
         self._on_listed = on_listed
         self._on_unreachable = on_unreachable
         self._listing = Listing()
@@ -202,6 +205,7 @@ class Connection:
                 self._on_unreachable,
                 questions=self._questions,
                 auth=self._auth,
+                why_refused=self._why_refused,
             )
             try:
                 return await own.call(tool, arguments, inputs)
@@ -319,7 +323,7 @@ class Connection:
             yield
         except MCPError as error:
             # The first status is that of the call itself; later ones belong to its response.
-            if refused := refusal(collected[:1]):
+            if refused := self._refusal(collected[:1]):
                 raise Refused(f"The MCP server {self.name} {refused}. Nothing was done.") from None
             if (error.code, error.message) == (CONNECTION_CLOSED, _CLOSED_MESSAGE):
                 raise await self._disconnect(error, did, doubt) from error
@@ -342,6 +346,10 @@ class Connection:
             raise await self._disconnect(error, did, doubt) from error
         finally:
             statuses.reset(token)
+
+    def _refusal(self, collected: Sequence[int]) -> str:
+        refused = refusal(collected)
+        return (self._why_refused() or refused) if refused else ""
 
     async def _disconnect(self, error: Exception, did: str, doubt: str) -> ToolError:
         """Disconnect, and return the error for the model; the next call connects again."""
@@ -390,7 +398,7 @@ class Connection:
             self._closing.set()  # the next call closes it
             raise
         except Exception as error:
-            if refused := refusal(collected):
+            if refused := self._refusal(collected):
                 await self._on_unreachable(refused)
                 log.warning("MCP server %s %s; see `bot doctor`", self.name, refused)
                 raise Refused(f"The MCP server {self.name} {refused}.") from None

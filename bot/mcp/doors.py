@@ -1,6 +1,6 @@
 """Doors of the servers: what features add to them. This module does not load the protocol's SDK.
 
-`PersonalServers` reaches the servers at which each person has an account (`account = "person"`);
+`PersonalServers` reaches the servers with accounts (`account = "person"` or "workspace");
 `ServerQuestions` puts questions of servers to the asker. Without the first, those servers are off;
 without the second, servers are told that nobody can be asked.
 """
@@ -62,6 +62,15 @@ class Connections(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """How the bot signs in to a server by itself: `auth` does so, and `why` says why it could not when it
+    was last tried, for operators; "" if it could."""
+
+    auth: httpx2.Auth
+    why: Callable[[], str]
+
+
 class Connect(Protocol):
     """Makes a connection to a server; it is opened by its first call."""
 
@@ -81,7 +90,10 @@ class IssuerStatus:
 
 
 class PersonalServers(Protocol):
-    """The servers at which each person has an account of their own."""
+    """The servers at which people have accounts of their own, or the bot signs in by itself."""
+
+    def signed_in(self, name: str) -> SignedIn:
+        """Return how the bot signs in to a server by itself."""
 
     def connections(
         self, name: str, connect: Connect, on_listed: OnPersonListed, on_unreachable: OnUnreachable

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to reach a new server
-_NO_ACCOUNTS = 'has account = "person", and this bot has no accounts of people'
+_NO_ACCOUNTS = 'has account = "{account}", and this bot has no accounts of people'
 _DISCOVERY_SECONDS = 10.0  # seconds after the start in which runs wait for new servers
 
 
@@ -79,7 +79,7 @@ class McpServers:
         self._tools_lock = asyncio.Lock()
         # Each is set after the first attempt to list the server's tools.
         self._listed_once = {
-            name: asyncio.Event() for name, each in servers.items() if not each.is_personal
+            name: asyncio.Event() for name, each in servers.items() if not each.is_connected
         }
         self._discovery_ends = discovery_ends  # on the event loop's clock
         self._missing: set[str] = set()
@@ -91,13 +91,22 @@ class McpServers:
     def _add_connections(self, name: str, server: McpServer) -> None:
         on_unreachable = partial(self._record_unreachable, name)
         connect = partial(self._connection, name, server)
-        if not server.is_personal:
-            self._shared[name] = connect(partial(self._record_tools, name), on_unreachable)
+        on_shared = partial(self._record_tools, name)
+        if server.signs_in:
+            if personal := self._personal_servers:
+                by = personal.signed_in(name)
+                self._shared[name] = connect(
+                    on_shared, on_unreachable, auth=by.auth, why_refused=by.why
+                )
+        elif not server.is_connected:
+            self._shared[name] = connect(on_shared, on_unreachable)
         elif self._personal_servers:
             on_listed = partial(self._record_tools_of_person, name)
-            personal = self._personal_servers.connections(name, connect, on_listed, on_unreachable)
-            if personal:
-                self._personal[name] = personal
+            connections = self._personal_servers.connections(
+                name, connect, on_listed, on_unreachable
+            )
+            if connections:
+                self._personal[name] = connections
 
     def _connection(
         self,
@@ -107,11 +116,18 @@ class McpServers:
         on_unreachable: OnUnreachable,
         *,
         auth: httpx2.Auth | None = None,
+        why_refused: Callable[[], str] = lambda: "",
     ) -> Connection:
         from bot.mcp.connection import Connection  # loads the SDK: half a second
 
         return Connection(
-            name, server, on_listed, on_unreachable, questions=self._questions, auth=auth
+            name,
+            server,
+            on_listed,
+            on_unreachable,
+            questions=self._questions,
+            auth=auth,
+            why_refused=why_refused,
         )
 
     async def tools(
@@ -188,7 +204,7 @@ class McpServers:
 
         Only that can be accepted: people could have other tools listed before it is.
         """
-        if self._servers[status.name].is_personal and status.changed:
+        if self._servers[status.name].is_connected and status.changed:
             offers = [pin.offered.fingerprint for pin in status.changed.values() if pin.offered]
             update = {"shown": tuple(sorted(offers))}
             await self._change_pins(
@@ -205,7 +221,7 @@ class McpServers:
             raise ToolError(
                 f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
             )
-        is_personal = self._servers[name].is_personal
+        is_personal = self._servers[name].is_connected
 
         def accepted_of(pins: ServerPins) -> dict[str, Pin]:
             return {
@@ -225,7 +241,7 @@ class McpServers:
 
         Return its status before.
         """
-        personal = self._personal_servers if self._servers[name].is_personal else None
+        personal = self._personal_servers if self._has_issuer(name) else None
         return await personal.accept_issuer(name) if personal else None
 
     async def discover(self) -> None:
@@ -349,7 +365,7 @@ class McpServers:
         return [await self._pinned_status(name) for name in self._servers]
 
     async def _live_status(self, name: str) -> ServerStatus:
-        if self._servers[name].is_personal:
+        if self._servers[name].is_connected or name not in self._shared:
             if (personal := self._personal_servers) is None:
                 return await self._pinned_status(name)
             error = await personal.issuer_error(name)
@@ -374,8 +390,8 @@ class McpServers:
     async def _pinned_status(self, name: str) -> ServerStatus:
         known = await self._load_pins(name)
         pins = known or ServerPins()
-        is_personal = self._servers[name].is_personal
-        error = "" if known or is_personal else "has not answered yet"
+        is_connected = self._servers[name].is_connected
+        error = "" if known or is_connected else "has not answered yet"
         error = await self._last_failure(name) or error
         usable = tuple(
             tool
@@ -384,10 +400,12 @@ class McpServers:
         )
         hidden = tuple(sorted(self._needs_tasks(name)))
         issuer: IssuerStatus | None = None
-        if is_personal and self._personal_servers:
+        if self._has_issuer(name) and self._personal_servers:
             issuer = await self._personal_servers.issuer(name)
-        elif is_personal:
-            usable, error = (), _NO_ACCOUNTS
+        elif self._has_issuer(name):
+            usable, error = (), _NO_ACCOUNTS.format(account=self._servers[name].account)
+        if issuer and not (is_connected or issuer.is_off):
+            issuer = None  # the bot signs in by itself: there is nothing to say of it
         return ServerStatus(name, usable, self._changed(name, pins), error, hidden, issuer)
 
     def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
@@ -397,10 +415,13 @@ class McpServers:
     def _usable(self, server: str, pin: Pin) -> ToolFacts | None:
         """Return the facts of a tool to use; None while it is off.
 
-        At a personal server each person may be listed other tools, so what one is listed turns off
+        At a server that people connect to, each may be listed other tools, so what one is listed turns off
         nothing for the others: each connection calls only what it was listed itself, as accepted.
         """
-        return pin.accepted if self._servers[server].is_personal else pin.usable
+        return pin.accepted if self._servers[server].is_connected else pin.usable
+
+    def _has_issuer(self, name: str) -> bool:
+        return self._servers[name].account != "shared"
 
     def _is_offered(self, server: str, tool: str) -> bool:
         """Return whether the operator allows this tool and the bot can call it."""

@@ -349,13 +349,19 @@ class Settings(BaseSettings, Tables):
 
     @property
     def personal_servers(self) -> dict[str, McpServer]:
-        """The MCP servers at which each person has an account of their own."""
-        return {name: each for name, each in self.mcp_servers.items() if each.is_personal}
+        """The MCP servers to which people connect accounts: their own, or that of the workspace."""
+        return {name: each for name, each in self.mcp_servers.items() if each.is_connected}
+
+    @property
+    def account_servers(self) -> dict[str, McpServer]:
+        """The MCP servers with accounts, those at which the bot signs in by itself included."""
+        servers = self.mcp_servers.items()
+        return {name: server for name, server in servers if server.account != "shared"}
 
     @property
     def without_personal_servers(self) -> Settings:
         """These settings for a place where nobody has an account."""
-        shared = {name: each for name, each in self.mcp_servers.items() if not each.is_personal}
+        shared = {name: each for name, each in self.mcp_servers.items() if not each.is_connected}
         return self.model_copy(update={"mcp_servers": shared})
 
     @property

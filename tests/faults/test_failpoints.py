@@ -130,6 +130,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "sealed.py:SealedValues._swap": "renews the encryption of what is there",
     "sealed.py:SealedValues.remove": "a second time there is nothing to remove",
     "sealed.py:SealedValues.names": "reads only",
+    "features/accounts/store.py:AccountStore.save": "the bot signs in again",
     "features/accounts/store.py:AccountStore.connect": "one transaction: who got no page of it connects again",
     "features/accounts/store.py:AccountStore.save_unconfirmed": "who got no page of it connects again",
     "features/accounts/store.py:AccountStore.count_try": "counted and then lost, it is a try less",

@@ -104,7 +104,7 @@ def service_of(settings: Settings) -> AccountService:
     """The feature's service with these settings."""
     keys = settings.bot_encryption_keys
     public_url = settings.bot_public_url
-    servers = settings.personal_servers
+    servers = settings.account_servers
     return AccountService(servers, keys.get_secret_value() if keys else None, public_url)
 
 

@@ -7,6 +7,7 @@ what its metadata say.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 import secrets
@@ -51,7 +52,8 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     `lifetime` is that of access tokens, `slowly` how long a rotation or revocation takes, and `answers_late` how
     long after it the answer comes (all in seconds). With `answers`, a path answers that instead. With `declines`, people press No. `names` is the address of
     metadata in the header of a 401, `adds` what is added to the address that browsers return to.
-    `lists` changes what one person is listed, as where people define tools themselves.
+    `lists` changes what one person is listed, as where people define tools themselves. `machines` are
+    programs that sign in by themselves, with their secrets; each has notes of its own.
     """
 
     url: str = ""
@@ -72,6 +74,7 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     edit_resource: Callable[[dict[str, Any]], None] | None = None
     asked: Counter[str] = field(default_factory=Counter)
     bearers: set[str] = field(default_factory=set)
+    machines: dict[str, str] = field(default_factory=dict)
     clients: dict[str, OAuthClientInformationFull] = field(default_factory=dict)
     codes: dict[str, AuthorizationCode] = field(default_factory=dict)
     access: dict[str, AccessToken] = field(default_factory=dict)
@@ -277,8 +280,35 @@ class _Switches:
                 await _answer(send, 403, {}, {"www-authenticate": f"Bearer {named}"})
                 return
             receive = _again(body, receive)
-        editing = {METADATA: notes.edit, RESOURCE: notes.edit_resource}.get(path)
+        if path == "/token" and scope["method"] == "POST" and notes.machines:
+            body = await _body(receive)
+            if (form := dict(parse_qsl(body.decode())))["grant_type"] == "client_credentials":
+                await _answer(send, *await self._signed_in(scope, form))
+                return
+            receive = _again(body, receive)
+        editing = {METADATA: self._metadata, RESOURCE: notes.edit_resource}.get(path)
         await self.app(scope, receive, _edited(send, editing) if editing else send)
+
+    def _metadata(self, document: dict[str, Any]) -> None:
+        if self.notes.machines:
+            document["grant_types_supported"].append("client_credentials")
+        if self.notes.edit:
+            self.notes.edit(document)
+
+    async def _signed_in(self, scope: Scope, form: dict[str, str]) -> tuple[int, Any]:
+        """Give a token to a program by its id and secret, which stand in the form or in a header."""
+        notes = self.notes
+        notes.asked["sign in"] += 1
+        basic = dict(scope["headers"]).get(b"authorization", b"").decode().partition(" ")[2]
+        given = base64.b64decode(basic).decode().partition(":")
+        name, secret = form.get("client_id") or given[0], form.get("client_secret") or given[2]
+        if not secret or notes.machines.get(name) != secret:
+            return 401, {"error": "invalid_client"}
+        await asyncio.sleep(notes.slowly)
+        scopes = form.get("scope", READ).split()
+        tokens = notes._give(name, scopes, name, form.get("resource"))
+        notes.refresh.clear()
+        return 200, tokens.model_dump(exclude={"refresh_token"})
 
     def _may_write(self, scope: Scope) -> bool:
         bearer = dict(scope["headers"]).get(b"authorization", b"").decode()

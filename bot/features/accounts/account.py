@@ -85,6 +85,11 @@ class AccountOwner:
         return cls(request.team, request.user)
 
 
+OWN = AccountOwner("", "bot")
+"""The owner of the bot's own accounts, at which it signs in by itself, in all workspaces. Ids of Slack are
+in upper case, so no person has this one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Whom:
     """The names of a person in Slack, for the page that says for whom an account is connected."""
@@ -165,10 +170,14 @@ OnAccountChange = Callable[[AccountChange], Awaitable[None]]
 
 
 class AccountProblem(ToolError):
-    """A call could not be made because of the asker's account. The message is for the model."""
+    """A call could not be made because of an account. The message is for the model; `cause` is for
+    operators, where they have to do something."""
 
-    def __init__(self, message: str, *, server: str, state: AccountState, wanted: str = "") -> None:
+    def __init__(
+        self, message: str, *, server: str, state: AccountState, wanted: str = "", cause: str = ""
+    ) -> None:
         super().__init__(message)
+        self.cause = cause
         self.server = server
         self.state = state
         self.wanted = wanted
@@ -223,6 +232,21 @@ _WORDS = {
     ),
     AccountState.FORBIDDEN: "The asker may not use {label} here. Go on without it and say so.",
 }
+
+
+_OWN_WORDS = {
+    AccountState.CHANGED: "names another issuer than before, and is off until an operator accepts it",
+    AccountState.BUSY: "cannot sign the bot in right now",
+    AccountState.ENDED: "does not take the bot's client credentials",
+}
+
+
+def own_problem(server: str, state: AccountState, why: str = "") -> AccountProblem:
+    """Return the error of a call that could not be made because the bot cannot sign in; `why` is for
+    operators and holds no secret."""
+    cause = f"{_OWN_WORDS[state]}{f' ({why})' if why else ''}"
+    text = f"The MCP server {server} {cause}. Nothing was done."
+    return AccountProblem(text, server=server, state=state, cause=cause)
 
 
 def problem(server: str, state: AccountState, wanted: str = "") -> AccountProblem:

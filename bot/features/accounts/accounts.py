@@ -17,6 +17,7 @@ from bot.features.accounts.oauth.connecting import Connecting
 from bot.features.accounts.oauth.discovery import IssuerPins
 from bot.features.accounts.oauth.flow import ConnectFlow
 from bot.features.accounts.oauth.guard import Guard
+from bot.features.accounts.oauth.own import OwnAccounts
 from bot.features.accounts.records import AccountRecord
 from bot.features.accounts.store import AccountStore
 from bot.mcp.config import McpServer, label_of
@@ -56,6 +57,7 @@ class Accounts:
         self.revocations = Revocations(self._servers, storage, guard_of)
         self.outbox = ChangeOutbox(storage)
         self.calls = AccountAccess(self._servers, storage, issuers, guard_of, self.revocations)
+        self.own = OwnAccounts(self._servers, storage, issuers, guard_of)
         clients = Clients(storage, address)
         self.connecting = Connecting(
             ConnectFlow(self._servers, storage, issuers, clients, guard_of, self.revocations),
@@ -75,7 +77,7 @@ class Accounts:
 
     def is_personal(self, server: str) -> bool:
         """Return whether each person has an account of their own at this server."""
-        return server in self._servers
+        return server in self._servers and self._servers[server].is_personal
 
     def label(self, server: str) -> str:
         """Return the name of a server for people."""
@@ -107,7 +109,11 @@ class Accounts:
 
     async def views(self, owner: AccountOwner) -> tuple[AccountView, ...]:
         """Return the state of a person's accounts at all servers that they may use."""
-        names = [name for name in self._servers if self.may_use(name, owner.user)]
+        names = [
+            name
+            for name in self._servers
+            if self.is_personal(name) and self.may_use(name, owner.user)
+        ]
         return tuple([await self.view(owner, name) for name in names])
 
     async def close(self) -> None:

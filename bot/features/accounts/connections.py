@@ -19,22 +19,32 @@ from typing_extensions import override
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.features.accounts.account import (
+    OWN,
     AccountOwner,
     AccountProblem,
     AccountState,
     ConnectError,
     ConnectFailure,
     EndReason,
+    own_problem,
     problem,
 )
 from bot.features.accounts.accounts import Accounts
 from bot.features.accounts.oauth.access import AccountAccess
 from bot.features.accounts.oauth.discovery import IssuerPins, bounded_scopes, discover
 from bot.features.accounts.oauth.guard import Guard
+from bot.features.accounts.oauth.own import OwnAccounts
 from bot.features.accounts.records import IssuerPin
 from bot.mcp.config import McpServer, label_of
 from bot.mcp.connection import Connection
-from bot.mcp.doors import Connect, IssuerStatus, OnPersonListed, OnUnreachable, OwnTool
+from bot.mcp.doors import (
+    Connect,
+    IssuerStatus,
+    OnPersonListed,
+    OnUnreachable,
+    OwnTool,
+    SignedIn,
+)
 from bot.mcp.pins import Pins, ToolFacts
 from bot.mcp.tools import tool_name
 from bot.mcp.transports import Refused, statuses
@@ -48,16 +58,19 @@ problems: ContextVar[list[AccountProblem]] = ContextVar("account_problems")
 """Collects why requests had no usable account; the SDK sends each in the context of its caller."""
 
 
-class PersonAuth(httpx2.Auth):
-    """Adds the token of one person, and refreshes it when the server refuses it.
+class AccountAuth(httpx2.Auth):
+    """Adds the token of one account, and refreshes it when the server refuses it.
 
     It never raises: the SDK would end the whole connection, and the caller would be cancelled. It
-    lets the server's refusal pass and leaves word in `problems`.
+    lets the server's refusal pass and leaves word in `problems`, and in `why` for operators.
     """
 
     requires_response_body = False
 
-    def __init__(self, access: AccountAccess, owner: AccountOwner, server: str) -> None:
+    def __init__(
+        self, access: AccountAccess | OwnAccounts, owner: AccountOwner, server: str
+    ) -> None:
+        self.why = ""
         self._access = access
         self._owner = owner
         self._server = server
@@ -85,17 +98,20 @@ class PersonAuth(httpx2.Auth):
     async def _token(self, stale: str = "") -> str | None:
         """Return a token; None after leaving word why there is none."""
         try:
-            return (await self._access.access(self._owner, self._server, stale=stale)).token
+            access = await self._access.access(self._owner, self._server, stale=stale)
         except AccountProblem as found:
             self._leave(found)
         except Exception as error:  # noqa: BLE001 - nothing may end the connection
             log.warning("No token for MCP server %s: %s", self._server, type(error).__name__)
-            self._leave(problem(self._server, AccountState.BUSY))
+            self._leave(_of(self._owner)(self._server, AccountState.BUSY))
+        else:
+            self.why = ""
+            return access.token
         return None
 
     async def _reject(self, token: str) -> None:
         """Handle that the server refuses a token that was just refreshed."""
-        self._leave(problem(self._server, AccountState.ENDED))
+        self._leave(_of(self._owner)(self._server, AccountState.ENDED))
         try:
             await self._access.end(self._owner, self._server, token, EndReason.REJECTED)
         except Exception as error:  # noqa: BLE001 - as above
@@ -107,8 +123,13 @@ class PersonAuth(httpx2.Auth):
             self._leave(problem(self._server, AccountState.NEEDS_MORE, wanted))
 
     def _leave(self, found: AccountProblem) -> None:
+        self.why = found.cause
         if (collected := problems.get(None)) is not None:
             collected.append(found)
+
+
+def _of(owner: AccountOwner) -> Callable[[str, AccountState], AccountProblem]:
+    return own_problem if owner == OWN else problem
 
 
 CONNECT_ACCOUNT = ToolFacts(
@@ -263,7 +284,7 @@ class PersonalConnections:
             problems.reset(left)
 
     def _connection(self, owner: AccountOwner) -> Connection:
-        auth = PersonAuth(self._accounts.calls, owner, self.name)
+        auth = AccountAuth(self._accounts.calls, owner, self.name)
         return self._connect(partial(self._listed, owner), self._note_unreachable, auth=auth)
 
     async def _listed(self, owner: AccountOwner, listed: Sequence[ToolFacts]) -> Sequence[str]:
@@ -276,9 +297,10 @@ class PersonalConnections:
 
 
 class AccountServers:
-    """The servers with `account = "person"`, as `bot.mcp` reaches them. See `PersonalServers`.
+    """The servers with accounts, as `bot.mcp` reaches them. See `PersonalServers`.
 
-    Without `accounts`, they can only be looked at.
+    Without `accounts`, those that people connect to can only be looked at, and the bot keeps its own
+    tokens in memory.
     """
 
     def __init__(
@@ -287,8 +309,14 @@ class AccountServers:
         self._servers = servers
         self._pins = IssuerPins(pins)
         self._accounts = accounts
+        self._own = accounts.own if accounts else OwnAccounts(servers, None, self._pins, Guard.of)
         self._pool = PersonalPool()
         self._connections: dict[str, PersonalConnections] = {}
+
+    def signed_in(self, name: str) -> SignedIn:
+        """Return how the bot signs in to a server by itself."""
+        auth = AccountAuth(self._own, OWN, name)
+        return SignedIn(auth, lambda: auth.why)
 
     def connections(
         self, name: str, connect: Connect, on_listed: OnPersonListed, on_unreachable: OnUnreachable

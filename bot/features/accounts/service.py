@@ -60,14 +60,14 @@ class AccountService(OperatorPart):
     @override
     def check(self) -> None:
         """Raise ConfigurationError when people cannot connect their accounts to a server."""
-        for name in self.servers:
-            key = f'mcpServers.{name}: account = "person"'
+        for name, server in self.servers.items():
+            key = f'mcpServers.{name}: account = "{server.account}"'
             if self._keys is None:
                 raise ConfigurationError(
-                    f"{key} needs BOT_ENCRYPTION_KEYS, which encrypts people's tokens: "
+                    f"{key} needs BOT_ENCRYPTION_KEYS, which encrypts the tokens: "
                     "`bot encryption-key` prints a key."
                 )
-            if self._public_url is None:
+            if self._public_url is None and server.is_connected:
                 raise ConfigurationError(
                     f"{key} needs BOT_PUBLIC_URL, to which browsers come back: https://…, or "
                     "http://127.0.0.1:PORT while you try the bot on your machine."
@@ -80,7 +80,7 @@ class AccountService(OperatorPart):
             self.check()
         except ConfigurationError as error:
             text, _, fix = str(error).rpartition(": ")
-            return [problem("Personal accounts", text, fix.removesuffix("."))]
+            return [problem("Accounts", text, fix.removesuffix("."))]
         return []
 
     def store(self, stores: Stores) -> AccountStore:

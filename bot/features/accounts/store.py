@@ -71,6 +71,11 @@ class AccountStore:
         key = self._key("account", before.value.owner, before.value.server)
         return await self._values.replace(key, before, after)
 
+    async def save(self, record: AccountRecord) -> None:
+        """Store an account of the bot's own, whatever was stored."""
+        key = self._key("account", record.owner, record.server)
+        await self._redis.call("SET", key, self._values.seal(record), "EX", self._seconds)
+
     async def connect(self, record: AccountRecord, change: AccountChange) -> None:
         """Store a confirmed account, with the change to tell, and use up its ticket."""
         owner, server = record.owner, record.server

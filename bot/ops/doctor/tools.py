@@ -164,14 +164,14 @@ def _unset(server: str, variable: str) -> Check:
 
 def _check(status: ServerStatus) -> Check:
     subject = f"MCP server {status.name}"
-    if status.error:
-        where = f"[mcpServers.{status.name}] in bot.toml"
-        fix = f"start it, or correct {where}; its tools are missing until then"
-        return warning(subject, status.error, fix)
     if status.issuer and status.issuer.is_off:
         text = "off, as it names another issuer or other endpoints than before"
         fix = f"compare them with `bot mcp`, then accept: `bot mcp --accept {status.name}`"
         return warning(subject, text, fix)
+    if status.error:
+        where = f"[mcpServers.{status.name}] in bot.toml"
+        fix = f"start it, or correct {where}; its tools are missing until then"
+        return warning(subject, status.error, fix)
     if status.issuer and not (status.usable or status.changed):
         return ok(subject, "lets people connect; its tools are known once an admin has")
     if not (status.usable or status.changed):

@@ -34,8 +34,8 @@ log = logging.getLogger(__name__)
 
 _EARLY_SECONDS = 60.0  # before the end of a token, so that it lasts for the call
 _EARLY_SHARE = 0.2  # of its lifetime, for short-lived tokens
-_WAIT_SECONDS = 0.1  # between two looks at what another process refreshes
-_PATIENCE = 25.0  # seconds in all, for another process to refresh
+WAIT_SECONDS = 0.1  # between two looks at what another process refreshes
+PATIENCE = 25.0  # seconds in all, for another process to refresh
 _MOST_SENDS = 2
 """How often a refresh token is sent that may be spent already, because no answer came."""
 
@@ -75,20 +75,20 @@ class AccountAccess:
 
         Raises AccountProblem when the account cannot be used, and StoreUnavailable.
         """
-        give_up = time.monotonic() + _PATIENCE
+        give_up = time.monotonic() + PATIENCE
         while True:
             record = (await self.usable(owner, server)).value
-            if record.access == stale or _is_due(record):
+            if record.access == stale or is_due(record):
                 # What a refresh brings is used, whatever the issuer says of its end: asking again at
                 # once would go on for as long as the issuer's clock is wrong.
                 refreshed = await self._in_own_task(self._refreshed(record, stale))
                 if refreshed:
-                    return _access(refreshed)
-            if record.access != stale and not _is_over(record):
-                return _access(record)
+                    return access_of(refreshed)
+            if record.access != stale and not is_over(record):
+                return access_of(record)
             if time.monotonic() > give_up:
                 raise problem(server, AccountState.BUSY)
-            await asyncio.sleep(_WAIT_SECONDS)
+            await asyncio.sleep(WAIT_SECONDS)
 
     async def close(self) -> None:
         """Wait for refreshes under way, which are bounded by the guard's time limit."""
@@ -154,7 +154,7 @@ class AccountAccess:
             record = stored.value
             if record.access != seen.access:
                 return record  # another process has refreshed it meanwhile
-            still_works = record.access != stale and not _is_over(record)
+            still_works = record.access != stale and not is_over(record)
             if not record.refresh and not still_works:
                 await self._end(stored, EndReason.NO_REFRESH)
                 raise problem(server, AccountState.ENDED)
@@ -238,19 +238,21 @@ class AccountAccess:
             await self._storage.note(record.change(Outcome.ENDED))
 
 
-def _access(record: AccountRecord) -> Access:
+def access_of(record: AccountRecord) -> Access:
+    """Return the token of an account. It is a secret from now on."""
     for secret in (record.access, record.refresh):
         remember_secret(secret)
     return Access(record.access, record.id)
 
 
-def _is_due(record: AccountRecord) -> bool:
+def is_due(record: AccountRecord) -> bool:
     """Return whether to refresh a token: a little early, and not in all workers at once."""
     early = min(_EARLY_SECONDS, record.lifetime * _EARLY_SHARE) * random.uniform(1.0, 1.5)  # noqa: S311
     return bool(record.expires_at) and time.time() > record.expires_at - early
 
 
-def _is_over(record: AccountRecord) -> bool:
+def is_over(record: AccountRecord) -> bool:
+    """Return whether a token has ended."""
     return bool(record.expires_at) and time.time() >= record.expires_at
 
 

@@ -68,7 +68,7 @@ class Clients:
         """
         issuer = found.endpoints.issuer
         if server.oauth.client_id:
-            return self._configured(server, found)
+            return configured_client(server, found, self.address.redirect_uri)
         if found.takes_client_urls and self.address.client_url:
             return OAuthClient(
                 issuer=issuer, id=self.address.client_url, redirect_uri=self.address.redirect_uri
@@ -79,21 +79,6 @@ class Clients:
         client = await self._register(found, guard)
         await self.storage.save_client(client)
         return client
-
-    def _configured(self, server: McpServer, found: Discovered) -> OAuthClient:
-        given = server.oauth.client_secret
-        method = "none"
-        if given:
-            # Every issuer must know the second; not all agree on its details.
-            posts = "client_secret_post" in found.methods
-            method = "client_secret_post" if posts else "client_secret_basic"
-        return OAuthClient(
-            issuer=found.endpoints.issuer,
-            id=server.oauth.client_id or "",
-            secret=given.get_secret_value() if given else "",
-            method=method,
-            redirect_uri=self.address.redirect_uri,
-        )
 
     def _is_valid(self, known: OAuthClient, found: Discovered) -> bool:
         """Return whether a registration is for this address, not expired, and for all scopes."""
@@ -142,3 +127,20 @@ class Clients:
             expires_at=float(client.client_secret_expires_at or 0),
             registered_at=time.time(),
         )
+
+
+def configured_client(server: McpServer, found: Discovered, redirect_uri: str = "") -> OAuthClient:
+    """Return the client that the settings of a server name."""
+    given = server.oauth.client_secret
+    method = "none"
+    if given:
+        # Every issuer must know the second; not all agree on its details.
+        posts = "client_secret_post" in found.methods
+        method = "client_secret_post" if posts else "client_secret_basic"
+    return OAuthClient(
+        issuer=found.endpoints.issuer,
+        id=server.oauth.client_id or "",
+        secret=given.get_secret_value() if given else "",
+        method=method,
+        redirect_uri=redirect_uri,
+    )

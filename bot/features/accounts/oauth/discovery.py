@@ -27,6 +27,7 @@ from bot.mcp.pins import Pins
 
 _MAX_SCOPES = 4_000  # characters
 _REFRESHES = ["authorization_code", "refresh_token"]
+_SIGNS_IN = "client_credentials"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,13 @@ async def discover(server: McpServer, guard: Guard) -> Discovered:
     Raises ConnectError when an answer is missing, wrong, or names an address that may not be asked.
     """
     url, settings = server.url or "", server.oauth
-    if settings.authorization_endpoint and settings.token_endpoint:
-        at = urlsplit(settings.authorization_endpoint)
+    if settings.token_endpoint:
+        at = urlsplit(settings.authorization_endpoint or settings.token_endpoint)
         return Discovered(
             OAuthEndpoints(
                 issuer=f"{at.scheme}://{at.netloc}",
                 resource=resource_url_from_server_url(url),
-                authorization=settings.authorization_endpoint,
+                authorization=settings.authorization_endpoint or "",
                 token=settings.token_endpoint,
             ),
             scope=" ".join(settings.scopes),
@@ -73,10 +74,15 @@ async def _discovered(url: str, server: McpServer, guard: Guard) -> Discovered:
     challenge = await _challenge(url, guard)
     resource = await _resource(url, challenge, guard)
     metadata = await _metadata(url, resource, guard)
-    if "S256" not in (metadata.code_challenge_methods_supported or []):
+    if server.signs_in:
+        # By RFC 8414 an issuer that names no grants offers none of this kind, but many forget to.
+        if _SIGNS_IN not in (metadata.grant_types_supported or [_SIGNS_IN]):
+            raise _wrong(f"{_host(str(metadata.issuer))} does not offer client credentials")
+    elif "S256" not in (metadata.code_challenge_methods_supported or []):
         raise _wrong(f"{metadata.issuer} does not offer PKCE with S256")
     asked = oauth.extract_scope_from_www_auth(challenge)
-    scope = oauth.get_client_metadata_scopes(asked, resource, metadata, _REFRESHES)
+    grants = [_SIGNS_IN] if server.signs_in else _REFRESHES
+    scope = oauth.get_client_metadata_scopes(asked, resource, metadata, grants)
     return Discovered(
         _endpoints(url, resource, metadata, guard),
         scope=" ".join(settings.scopes) or bounded_scopes(scope or ""),

@@ -134,6 +134,15 @@ async def refresh(record: AccountRecord, guard: Guard) -> Tokens:
     return await _tokens(record.endpoints, TokenRequest(record.client, form), guard)
 
 
+async def sign_in(
+    endpoints: OAuthEndpoints, client: OAuthClient, scope: str, guard: Guard
+) -> Tokens:
+    """Return tokens for the client itself (RFC 6749, 4.4). Raises ConnectError and GrantEnded."""
+    form = {"grant_type": "client_credentials", "resource": endpoints.resource}
+    form |= {"scope": scope} if scope else {}
+    return await _tokens(endpoints, TokenRequest(client, form), guard)
+
+
 async def revoke(revocation: Revocation, guard: Guard) -> Revoked:
     """Ask the issuer to revoke tokens (RFC 7009), once."""
     endpoints = revocation.endpoints
