@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bot.text.code_blocks import FENCED, SPAN
 from bot.text.translation import spoken_locale
 
 _WORDS = {
@@ -66,8 +67,9 @@ _LETTERS = {"de": "ß", "es": "ñ¿¡", "pt": "ãõ", "fr": "œùî"}
 _ELISION = re.compile(r"\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _NO_PROSE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|<[^<>\s]+>|\{\{[^{}]*\}\}|\S{1,64}@\S{1,64}",
-    re.DOTALL,
+    rf"{FENCED}|{SPAN}|"
+    r"https?://\S+|<[^<>\s]+>|\{\{[^{}]*\}\}|\S{1,64}@\S{1,64}",
+    re.DOTALL | re.MULTILINE,
 )
 _LONGEST = 4_000  # characters: enough to tell
 _HOME = {"en": "en-US", "de": "de-DE", "fr": "fr-FR", "es": "es-ES", "pt": "pt-BR", "ja": "ja-JP"}

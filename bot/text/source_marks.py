@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from bot.text.code_blocks import FENCED, SPAN
+
 _MARK = re.compile(r"(?<!\\)[ \xa0]?\[(\d{1,2}(?:\s?,\s?\d{1,2}){0,9})\](?!\()")
-_CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
+_CODE = re.compile(f"({FENCED}|{SPAN})", re.DOTALL | re.MULTILINE)
 
 
 def marks_rewritten(text: str, sources: int, write: Callable[[int], str]) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from bot.text.code_blocks import FENCED, SPAN
 from bot.text.invisible_text import exact
 
 _GONE = "\ufffc"
 _MOST_PLACES = 20  # at which the words may stand: more would take long
 _NOT_OWN = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>>>.*|^[ \t]*>[^\n]*|(?<!\w)~[^~\s](?:[^~\n]*[^~\s])?~(?!\w)",
+    rf"{FENCED}|{SPAN}|"
+    r"^[ \t]*>>>.*|^[ \t]*>[^\n]*|(?<!\w)~[^~\s](?:[^~\n]*[^~\s])?~(?!\w)",
     re.DOTALL | re.MULTILINE,
 )
 _QUOTED = re.compile(

@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection
 
 from bot.core.request import Entry, Request
+from bot.text.code_blocks import FENCED
 
 _MOST = 8
 _NAMED = re.compile(r"(?<![\w$/\\.-])\$([^\W_][\w.-]*)")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`{1,2}[^`\n]+`{1,2}", re.DOTALL)
+_CODE = re.compile(rf"{FENCED}|`{{1,2}}[^`\n]+`{{1,2}}", re.DOTALL | re.MULTILINE)
 _QUOTE = re.compile(
     r"^[ \t]*(?:(?:>|&gt;){3}[\s\S]*|(?:>|&gt;).*$)", re.MULTILINE
 )  # >>> to the end

@@ -19,7 +19,10 @@ _MOST_RUNS = 600  # of digits
 _SMALL = 12
 _LONGEST_ID = 80
 _INTRODUCTION = 60  # characters before a quote that say whose words it is
-_LEFT_OUT = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<[@#!][^>\n]{1,80}>", re.DOTALL)
+_LEFT_OUT = re.compile(
+    r"```.*?(?:```|\Z)|^[ \t]*~~~.*?(?:^[ \t]*~~~[~ \t]*$|\Z)|`[^`\n]*`|<[@#!][^>\n]{1,80}>",
+    re.DOTALL | re.MULTILINE,
+)
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}\](?!\()")
 _ADDRESS = re.compile(
     r"(?:https?://|www\.)[^\s<>|)\]\"“”]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"

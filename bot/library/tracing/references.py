@@ -317,9 +317,13 @@ class _Code:
     def __init__(self, text: str) -> None:
         self._ticks = [tick.start() for tick in re.finditer("`", text)]
         self._lines = [0, *(line.end() for line in re.finditer("\n", text))]
-        self._fences = [
-            start for start in self._lines if text[start : start + 10].lstrip(" ").startswith("```")
-        ]
+        self._fences = list[int]()
+        opened = ""
+        for start in self._lines:
+            marks = text[start : start + 10].lstrip(" ")[:3]
+            if marks in ("```", "~~~") and opened in ("", marks):
+                self._fences.append(start)
+                opened = "" if opened else marks
 
     def __call__(self, at: int) -> bool:
         line = self._lines[bisect_right(self._lines, at) - 1]

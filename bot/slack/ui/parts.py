@@ -33,7 +33,7 @@ _MARKS = re.compile(
     r"\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*|\\(?P<bare>[\\`*_{}\[\]()#+.!|~>-])|^#{1,6} +",
     re.MULTILINE,
 )
-_FENCE = re.compile(r"^ *```+\w*\n", re.MULTILINE)  # the line that opens or closes code
+_FENCE = re.compile(r"^ *(?:```+|~~~+)\w*\n", re.MULTILINE)  # the line that opens or closes code
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,7 @@ def test_plain_text_fits_into_every_type_and_is_shown(model):
 
 def test_marks_name_sources_and_no_others() -> None:
     """K14: what is in code stays; a number without a source goes."""
-    text = "One [1], two [2, 3] and none [9]; `a[1]` and [a link](x)."
+    text = "One [1], two [2, 3] and none [9]; `a[1]` and [a link](x).\n~~~\na[1]\n~~~\n"
     marked = marks_rewritten(text, 3, lambda number: f"<{number}>")
-    assert marked == "One <1>, two <2><3> and none; `a[1]` and [a link](x)."
+    assert marked == "One <1>, two <2><3> and none; `a[1]` and [a link](x).\n~~~\na[1]\n~~~\n"
     assert marks_rewritten(text, 0, str) == text

@@ -174,6 +174,7 @@ def test_what_nothing_gave_is_warned_of(said: str) -> None:
         "Press “Save” or “Only to me”.",
         "CO2 and H2O; A4 paper; a 5kg box; the 1st; 24/7; 10x.",
         "```sql\nSELECT 'INC-9999'\n``` and `ABC-1234` are code.",
+        "~~~sql\nSELECT 'INC-9999'\n```\nOR 'INC-8888'\n~~~\nis code.",
         "<@U12345678> asked.",
     ],
 )
