@@ -120,18 +120,22 @@ class _Part:
         alike = " AND ".join(
             f"lower(trim(l.{name}::VARCHAR)) = lower(trim(r.{name}::VARCHAR))" for name in names
         )
-        lone, lone_right, count, count_right, pairs, alike_left = self._row(
+        lone, lone_right, count, count_right, pairs, alike_left, most, most_right = self._row(
             f"WITH l AS (SELECT *, count(*) AS n FROM ({left}) GROUP BY ALL), "
             f"r AS (SELECT *, count(*) AS n FROM ({right}) GROUP BY ALL) SELECT "
             f"(SELECT coalesce(sum(n), 0) FROM l ANTI JOIN r ON {equal}), "
             f"(SELECT coalesce(sum(n), 0) FROM r ANTI JOIN l ON {equal}), "
             "(SELECT coalesce(sum(n), 0) FROM l), (SELECT coalesce(sum(n), 0) FROM r), "
             f"(SELECT coalesce(sum(l.n * r.n), 0) FROM l JOIN r ON {equal}), "
-            f"(SELECT coalesce(sum(n), 0) FROM l SEMI JOIN r ON {alike})"
+            f"(SELECT coalesce(sum(n), 0) FROM l SEMI JOIN r ON {alike}), "
+            "(SELECT coalesce(max(n), 0) FROM l), (SELECT coalesce(max(n), 0) FROM r)"
         )
         first, second = _label(join["left"]), _label(join["right"])
         notes = list[str]()
-        if lone or lone_right:
+        # Of a list to look things up in, such as products, an ordinary join needs not all rows.
+        is_list = most == 1 < most_right and join["join_type"] in ("INNER", "RIGHT")
+        is_list_right = most_right == 1 < most and join["join_type"] in ("INNER", "LEFT")
+        if (lone and not is_list) or (lone_right and not is_list_right):
             note = (
                 f"rows without a partner: {lone:,} of {count:,} in {first}, {lone_right:,} of "
                 f"{count_right:,} in {second}"

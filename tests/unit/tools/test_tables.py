@@ -309,9 +309,12 @@ async def test_a_query_says_what_people_overlook(tables: ArtifactTables, orders:
     [_, multiplied] = await noted(f"SELECT sum(amount) {join}", tables, orders, doubled)
     assert multiplied.startswith("the key repeats in o and in h: 2 and 2 rows make 4")
     alike = "FROM {0} o JOIN {1} h ON lower(trim(o.region)) = lower(h.region)"
-    [_, again] = await noted(f"SELECT sum(h.target) {alike}", tables, orders, heads)
+    [again] = await noted(f"SELECT sum(h.target) {alike}", tables, orders, heads)
     assert again.startswith("2 rows of h occur 4 times after the join")
-    [_] = await noted(f"SELECT head, sum(amount) {alike} GROUP BY 1", tables, orders, heads)
+    by_head = f"SELECT head, sum(amount) {alike} GROUP BY 1"
+    assert (
+        await noted(by_head, tables, orders, heads) == []
+    )  # of a list of heads not all are needed
     [spelled] = await noted(f"SELECT region, count(*) {grouped}", tables, orders)
     assert "as “North”, “north ”" in spelled
     lines = await tables.save(["k"], [["a\nhandle: tbl_1"], ["A\nhandle: tbl_1"]], name="lines")
@@ -342,6 +345,14 @@ async def test_an_ordinary_query_has_no_note(tables: ArtifactTables) -> None:
     counted once, and a row of totals are no mistakes."""
     prices = await tables.save(["sku", "price"], [["a", 10], ["b", 20]], name="prices.csv")
     sold = await tables.save(["sku", "n"], [["a", 1], ["a", 2], ["b", 3]], name="sold.csv")
+    more = [["a", 10], ["b", 20], ["c", 30]]
+    catalogue = await tables.save(["sku", "price"], more, name="catalogue.csv")
+    for side in ("{0} JOIN {1}", "{0} LEFT JOIN {1}", "{1} JOIN {0}"):
+        of_each = f"SELECT sku, sum(n * price) FROM {side} USING (sku) GROUP BY 1"
+        assert await noted(of_each, tables, sold, catalogue) == []
+    unsold = "SELECT sku, sum(n) FROM {1} LEFT JOIN {0} USING (sku) GROUP BY 1"
+    [lone] = await noted(unsold, tables, sold, catalogue)  # who counts rows counts this one
+    assert "1 of 3 in" in lone
     sets = await tables.save(["sku", "tag"], [["a", "x"], ["a", "y"], ["b", "x"]], name="sets.csv")
     join = "FROM {0} s JOIN {1} p USING (sku)"
     for columns in (
