@@ -8,12 +8,13 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features import Feature
 from bot.features.feedback import words
-from bot.features.feedback.jobs import KIND, TrialJobs
+from bot.features.feedback.jobs import KIND, instructions_trial
 from bot.features.feedback.slack_part import FEEDBACK, FeedbackPart
 from bot.runs.queue.engine import Handle
 from bot.runs.run_deps import RunDeps
 from bot.runs.trials import RunCase, Trials
 from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.trial_jobs import TrialJobs
 from bot.slack.ui.blocks import Block, text_object
 from bot.slack.ui.buttons import AnswerButton
 from bot.store.families import Family
@@ -38,7 +39,7 @@ def feedback(run_case: RunCase | None) -> Feature:
 
 
 def _job(run_case: RunCase | None, deps: RunDeps, slack: Slack) -> Handle:
-    return TrialJobs(Trials(deps, run_case), slack.clients).run
+    return TrialJobs(Trials(deps, run_case), slack.clients, instructions_trial).run
 
 
 def _thumbs(run_id: str) -> Block:

@@ -12,7 +12,7 @@ from bot.core.check import Check, ok, problem, warning
 from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.skills.home import KIND, SkillsHome
-from bot.features.skills.jobs import SkillTrials
+from bot.features.skills.jobs import skill_trial
 from bot.features.skills.library import Library
 from bot.features.skills.run_part import SkillsPart
 from bot.features.skills.settings import SkillSettings
@@ -22,6 +22,7 @@ from bot.runs.queue.engine import Handle
 from bot.runs.run_deps import RunDeps
 from bot.runs.trials import RunCase, Trials
 from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.trial_jobs import TrialJobs
 from bot.store import Stores
 from bot.toolkit import SkillFiles
 
@@ -62,7 +63,7 @@ def skills(
 
 
 def _trials(run_case: RunCase | None, deps: RunDeps, slack: Slack) -> Handle:
-    return SkillTrials(Trials(deps, run_case), slack.clients).run
+    return TrialJobs(Trials(deps, run_case), slack.clients, skill_trial).run
 
 
 class _ForOperators(OperatorPart):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.request import Entry, Job, Request
 from bot.runs.policy.access import Person
-from bot.runs.trials import Comparison, NotTried
+from bot.runs.run_deps import RunDeps
+from bot.runs.trials import Comparison, NotTried, TrialCase, Trials, Variant
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
 from bot.slack.intake.press import Press
 from bot.slack.ui import words
@@ -41,7 +44,39 @@ async def start_trial(press: Press, person: Person, kind: str, subject: str) -> 
     await app.submit(request, f"job:{view}:{press.at}")
 
 
-async def show_trial(
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A case, what it is run with `before` and `after` the change, the `form` in which the result is shown,
+    and the `message` if that was closed; it is given why the trial failed, or ""."""
+
+    case: TrialCase
+    before: Variant
+    after: Variant
+    form: Callable[..., Block]
+    message: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialJobs:
+    """The trials of one kind in one workspace; `read` makes them of the subjects of jobs."""
+
+    trials: Trials
+    clients: Clients
+    read: Callable[[RunDeps, Request, str], Awaitable[Trial]]
+
+    async def run(self, request: Request, deaths: int) -> None:
+        """Run the trial of a job, if its admin still is one. Safe to repeat: only the result is shown again."""
+        assert request.job  # noqa: S101 - that is why it is called
+        deps = self.trials.deps
+        if not await deps.frontend.may_administer(request.user):
+            log.warning("a trial was dropped: whoever started it is no admin any more")
+            return
+        trial = await self.read(deps, request, request.job.subject)
+        compare = partial(self.trials.compare, request, [trial.case], trial.before, trial.after)
+        await _show_trial(self.clients, request, deaths, compare, trial.form, trial.message)
+
+
+async def _show_trial(
     clients: Clients,
     request: Request,
     deaths: int,
