@@ -160,19 +160,18 @@ class Hash(Generic[M]):
         args = (name, value.model_dump_json(), self.seconds, most)
         return bool(await self.redis.script("hash_add", [self.key], *args))
 
-    async def change(self, name: str, change: Callable[[M], M | None]) -> M | None:
-        """Store what `change` makes of the value of this name as it is now, and return it. Return None,
-        and leave it, if there is none that can be read, or `change` returns None.
+    async def change(self, name: str, change: Callable[[M | None], M | None]) -> M | None:
+        """Store what `change` makes of the value of this name as it is now, and return it; None leaves it.
+        `change` is given None where there is no value that can be read.
 
         Another process may change the value meanwhile: `change` is then called again.
         """
         while True:
             raw = await self.redis.call("HGET", self.key, name)
-            value = self._readable(name, raw)
-            changed = change(value) if value else None
+            changed = change(self._readable(name, raw))
             if changed is None:
                 return None
-            args = (name, raw, changed.model_dump_json(), self.seconds)
+            args = (name, raw or b"", changed.model_dump_json(), self.seconds)
             if await self.redis.script("hash_change", [self.key], *args):
                 return changed
 

@@ -47,6 +47,7 @@ from bot.slack.ui.links import escape_mrkdwn
 from bot.slack.ui.parts import context
 from bot.slack.ui.trials import note, problem
 from bot.slack.ui.words import NEEDS_CASE, TRYING
+from bot.text.translation import Text
 from bot.toolkit.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
@@ -83,14 +84,14 @@ class SkillsHome(SlackPart):
         skills = [*self._library.skills(runs_scripts=False)]
         skills += [written.skill() for written in await self._written.all(self._app.team)]
         settings = await self._app.gate.settings("")
-        shown = Catalogue(()).with_skills(skills).only(settings.tools).skills
-        if not shown:
+        allowed = Catalogue(()).with_skills(skills).only(settings.tools).skills
+        if not allowed:
             return ()
         lines = [
             f"• `${skill.name}`: {escape_mrkdwn(shortened(skill.description, _LONGEST))}"
-            for skill in shown[:_MOST_SHOWN]
+            for skill in allowed[:_MOST_SHOWN]
         ]
-        more = len(shown) - _MOST_SHOWN
+        more = len(allowed) - _MOST_SHOWN
         lines += [words.HOME_MORE(count=more)] if more > 0 else []
         text = "\n".join((words.HOME_SKILLS(), *lines))
         return [divider(), header(words.HOME_TITLE()), section(text)]
@@ -109,7 +110,7 @@ class SkillsHome(SlackPart):
 
     @override
     def text_form(self, text: str, case: TrialCase) -> Block:
-        return skill_form(Draft(text=text, case=case))
+        return skill_form(Draft.of_text(text, case))
 
     async def _opened(self, press: Press) -> None:
         if not press.value:
@@ -164,7 +165,8 @@ class SkillsHome(SlackPart):
         skill = await self._written.numbered(self._app.team, draft.skill)
         what = f"skill {skill.name}: version {skill.number}"
         await self._record(person, what, skill.digest)
-        await self._written.apply(self._app.team, skill)
+        if not await self._written.apply(self._app.team, skill, after=draft.number):
+            raise _changed(draft)
         self._app.refresh_home(form.user)
 
     async def _deleted(self, press: Press) -> str:
@@ -182,8 +184,7 @@ class SkillsHome(SlackPart):
         current = next((skill.number for skill in skills if skill.name == draft.name), 0)
         if draft.number:
             if current != draft.number:
-                sentence = words.CHANGED_MEANWHILE() if current else words.IS_GONE()
-                raise FormErrors({f"description-{draft.filled}": sentence})
+                raise _changed(draft, words.CHANGED_MEANWHILE if current else words.IS_GONE)
             return
         names = [skill.name for skill in skills]
         names += [skill.name for skill in self._library.loaded.skills]
@@ -219,3 +220,7 @@ class SkillsHome(SlackPart):
         except NotPermitted:
             await self._app.record([refused(self._app.team, user, "skills")])
             raise
+
+
+def _changed(draft: Draft, sentence: Text = words.CHANGED_MEANWHILE) -> FormErrors:
+    return FormErrors({f"description-{draft.filled}": sentence()})

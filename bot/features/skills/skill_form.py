@@ -36,6 +36,7 @@ EARLIER, DELETE = "skill_version", "delete_skill"
 _MOST_NAME, _MOST_DESCRIPTION = 64, 1_024  # characters
 _PART = 3_000  # characters that one input of Slack takes
 _MOST_PARTS = 1 + 2 * -(-MOST_BODY // _PART)  # two parts in a row have more than one takes
+_JOINT, _LONGEST_JOINT = "\n\n", 50
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -43,7 +44,9 @@ class Draft(BaseModel):
     """What is written in the form. Stored as the subject of a job.
 
     `number` is the version that was current as the form was opened, 0 for a new skill. `filled` is the
-    version with which it was filled in last; `parts` is how many inputs its text has.
+    version with which it was filled in last; `parts` is how many inputs its text has, and `joints` what
+    is between the parts of the text with which these were filled in: spaces and line ends. `inputs` are
+    the parts as somebody left them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,13 +57,22 @@ class Draft(BaseModel):
     number: int = 0
     filled: int = 0
     parts: int = 1
+    joints: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     case: TrialCase = TrialCase()
 
     @classmethod
     def of(cls, skill: WrittenSkill, *, current: int) -> Draft:
         """Return the form with a version of a skill whose `current` version is this."""
-        texts = {"name": skill.name, "description": skill.description, "text": skill.text}
-        return cls(**texts, number=current, filled=skill.number, parts=len(parts_of(skill.text)))
+        texts = {"name": skill.name, "description": skill.description}
+        draft = cls.of_text(skill.text, TrialCase())
+        return draft.model_copy(update={**texts, "number": current, "filled": skill.number})
+
+    @classmethod
+    def of_text(cls, text: str, case: TrialCase) -> Draft:
+        """Return the form of a new skill with this text."""
+        parts, joints = parts_of(text)
+        return cls(text=text, parts=len(parts), joints=joints, case=case)
 
     @property
     def skill(self) -> WrittenSkill:
@@ -77,6 +89,7 @@ class _Meta(BaseModel):
     number: int
     filled: int
     parts: int
+    joints: tuple[str, ...] = ()
 
 
 def skill_form(
@@ -86,7 +99,7 @@ def skill_form(
     # Slack keeps what is written in an input as long as its id is the same.
     description = text_input(draft.description, lines=False, longest=_MOST_DESCRIPTION)
     hint = words.DESCRIPTION_HINT()
-    meta = _Meta(name=draft.name, number=draft.number, filled=draft.filled, parts=draft.parts)
+    meta = _Meta(**draft.model_dump(include=set(_Meta.model_fields)))
     return modal(
         draft.name if draft.number else words.TITLE(),
         [
@@ -119,12 +132,17 @@ def draft_of(view: Mapping[str, Any]) -> Draft:
     draft = Draft(**meta.model_dump(), case=case_of(view))
     name = draft.name if draft.number else written(view, "name", _MOST_NAME).strip()
     inputs = [written(view, _id(f"text{n}", draft), _PART).strip() for n in range(_MOST_PARTS)]
+    text = inputs[0]
+    for n, part in enumerate(inputs[1:]):
+        joint = meta.joints[n] if n < len(meta.joints) else _JOINT
+        text += f"{joint}{part}" if part and text else part
     description = " ".join(written(view, _id("description", draft), _MOST_DESCRIPTION).split())
     return draft.model_copy(
         update={
             "name": name,
             "description": without_marks(description),
-            "text": without_marks(without_frontmatter("\n\n".join(filter(None, inputs)))),
+            "text": without_marks(without_frontmatter(text)),
+            "inputs": tuple(inputs[: draft.parts]),
         }
     )
 
@@ -144,15 +162,19 @@ def check(draft: Draft) -> None:
         raise FormErrors(wrong)
 
 
-def parts_of(text: str) -> list[str]:
+def parts_of(text: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the text in as many parts as the inputs of the form, parted at blank lines where it has
-    any. Joined by blank lines they are the text again, with one more where a part has none."""
-    parts = list[str]()
+    any, and the spaces and line ends between them."""
+    parts, joints = list[str](), list[str]()
+    text = text.strip()
     while len(text) > _PART:
         cut = next(at for mark in ("\n\n", "\n", " ", "") if (at := text.rfind(mark, 1, _PART)) > 0)
-        parts.append(text[:cut].strip("\n"))
-        text = text[cut:].strip("\n")
-    return [*parts, text]
+        part, rest = text[:cut].rstrip(), text[cut:].lstrip()
+        joint = text[len(part) : len(text) - len(rest)]
+        joints.append(joint if len(joint) <= _LONGEST_JOINT else _JOINT)
+        parts.append(part)
+        text = rest
+    return [*parts, text], tuple(joints)
 
 
 def _head(draft: Draft, versions: Sequence[WrittenSkill]) -> list[Block]:
@@ -160,8 +182,7 @@ def _head(draft: Draft, versions: Sequence[WrittenSkill]) -> list[Block]:
     if not draft.number:
         name = text_input(draft.name, lines=False, longest=_MOST_NAME)
         return [field("name", words.NAME(), name, hint=words.NAME_HINT(), optional=False)]
-    shown = [version for version in versions if version.number == draft.filled]
-    line = [context(_label(version)).block for version in shown]
+    line = [context(_label(v)).block for v in versions if v.number == draft.filled]
     if draft.filled != draft.number:
         line = [context(words.BROUGHT_BACK(number=draft.filled)).block]
     return line
@@ -189,7 +210,7 @@ def _label(version: WrittenSkill) -> str:
 
 def _inputs(draft: Draft) -> list[Block]:
     """Return the inputs of the text, and the button that adds one."""
-    texts = parts_of(draft.text)
+    texts = draft.inputs or parts_of(draft.text)[0]
     count = min(_MOST_PARTS, max(draft.parts, len(texts)))
     inputs = []
     for n in range(count):

@@ -102,7 +102,7 @@ class WrittenSkills:
         is_new = False
         while not is_new:
             stored = await self.versions(team, skill.name)
-            last = max([*(each.number for each in stored), current.number if current else 0])
+            last = max([*(version.number for version in stored), current.number if current else 0])
             skill = skill.model_copy(update={"number": last + 1})
             adding = ("HSETNX", versions.key, str(skill.number), skill.model_dump_json())
             is_new, *_ = await self.redis.together(
@@ -110,15 +110,25 @@ class WrittenSkills:
             )
         return skill
 
-    async def apply(self, team: str, skill: WrittenSkill) -> None:
-        """Make a version the current one. The oldest of many versions go."""
+    async def apply(self, team: str, skill: WrittenSkill, *, after: int) -> bool:
+        """Make a version the current one in the place of the version `after`, 0 for none. The oldest of
+        many versions go.
+
+        Return False, and drop the version, if another one is current by now: somebody else saved theirs.
+        """
+
+        def change(current: WrittenSkill | None) -> WrittenSkill | None:
+            number = current.number if current else 0
+            return skill if number in (after, skill.number) else None
+
+        await self._teams.add([team])
         versions = await self.versions(team, skill.name)
         old = [str(version.number) for version in versions[_MOST_VERSIONS:]]
-        await self.redis.together(
-            *self._current(team).putting(skill.name, skill),
-            *self._teams.adding(team),
-            *([("HDEL", self._versions(team, skill.name).key, *old)] if old else []),
-        )
+        is_applied = await self._current(team).change(skill.name, change) is not None
+        if not is_applied:
+            old = [str(skill.number)]
+        await self._versions(team, skill.name).remove(*old)
+        return is_applied
 
     async def put(self, team: str, skills: Sequence[WrittenSkill]) -> None:
         """Store skills as the current ones of a workspace that has none, without versions."""

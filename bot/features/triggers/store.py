@@ -87,9 +87,9 @@ class RuleStore:
         For a form compare the revision that its person saw: `now if now.revision == seen else None`.
         """
 
-        def changed(now: Rule) -> Rule | None:
-            later = change(now)
-            return later and later.model_copy(update={"revision": now.revision + 1})
+        def changed(now: Rule | None) -> Rule | None:
+            later = change(now) if now else None
+            return later and now and later.model_copy(update={"revision": now.revision + 1})
 
         return await self._rules(rule.team, rule.channel).change(rule.id, changed)
 

@@ -464,9 +464,17 @@ async def test_an_admin_writes_a_skill(redis_url: str, tmp_path: Path) -> None:
         assert line.split()[-2:] == ["2", "0"]
 
         view = await skill_form(bot, SKILL)
+        at_once = [written(3, text0=text) for text in ("Ask Ada.", "Ask Ben.")]
+        replies = await asyncio.gather(*(bot.ws.submit(ADA, view["id"], each) for each in at_once))
+        assert sorted("meanwhile" in str(reply) for reply in replies) == [False, True]
+        [current] = await store.all(bot.ws.team_id)
+        assert current.text == ("Ask Ada." if replies[0] == {} else "Ask Ben.")
+        assert len(await store.versions(bot.ws.team_id, SKILL)) == 4
+
+        view = await skill_form(bot, SKILL)
         admin = bot.ws.people[ADA]
         bot.ws.people[ADA] = replace(admin, is_admin=False)
-        reply = await bot.ws.submit(ADA, view["id"], written(3, text0="Anything."))
+        reply = await bot.ws.submit(ADA, view["id"], written(4, text0="Anything."))
         assert "Only admins can do that" in str(reply)
         bot.ws.people[ADA] = admin
         view = await skill_form(bot, SKILL)
@@ -476,9 +484,6 @@ async def test_an_admin_writes_a_skill(redis_url: str, tmp_path: Path) -> None:
     log = await command(tmp_path, "audit", REDIS_URL=redis_url)
     changes = [line for line in log.out.splitlines() if f"skill {SKILL}" in line]
     changed = [line.partition(f"skill {SKILL}: ")[2] for line in changes if "administered" in line]
-    assert [what.rpartition(" ")[0] for what in changed] == [
-        "version 1",
-        "version 2",
-        "version 3",
-        "deleted",
-    ]
+    kinds = [what.rpartition(" ")[0] for what in changed]
+    assert kinds[:4] == [f"version {number}" for number in (1, 2, 3, 4)]
+    assert kinds[-1] == "deleted"

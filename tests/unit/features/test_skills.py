@@ -10,6 +10,8 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.agent.events import SkillAcquired
 from bot.app.features import all_features, lines_about_skills
@@ -18,6 +20,8 @@ from bot.core.errors import ConfigurationError, ToolError
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, text
 from bot.features.skills.loading import LoadedSkills, load_skills
 from bot.features.skills.settings import SkillSettings
+from bot.features.skills.skill_form import Draft, draft_of, skill_form
+from bot.features.skills.written import WrittenSkill
 from bot.settings import ChannelTable, ModelSettings, Settings
 from bot.slack.ui.progress import Progress, advance
 from bot.slack.ui.run_details import details_modal
@@ -114,6 +118,21 @@ def written(root: Path) -> Path:
         (root / name).mkdir(parents=True)
         (root / name / "SKILL.md").write_text(content, encoding="utf-8", newline="")
     return root
+
+
+@given(st.text(st.sampled_from("ab \n-"), max_size=60), st.integers(1, 400))
+def test_a_text_is_the_same_when_it_is_saved_from_its_form(piece: str, times: int) -> None:
+    """However it is parted into inputs of 3,000 characters."""
+    saved = WrittenSkill(name="x", description="x", text=(piece * times)[:20_000].strip(), number=1)
+    draft = Draft.of(saved, current=1)
+    for _ in range(2):  # as it opens, and when the form is drawn again
+        view = skill_form(draft)
+        inputs = [block for block in view["blocks"] if block["type"] == "input"]
+        texts = {i["block_id"]: i["element"].get("initial_value") or "" for i in inputs}
+        assert max(map(len, texts.values())) <= 3_000
+        values = {name: {name: {"value": text}} for name, text in texts.items()}
+        draft = draft_of({**view, "state": {"values": values}})
+        assert draft.text == saved.text
 
 
 def loaded(*paths: Path) -> LoadedSkills:
@@ -282,6 +301,7 @@ async def test_a_person_and_a_channel_name_skills_and_nobody_else_does(
         {"text": "> try $refunds\n`$refunds` costs $100, ``$refunds``, $PATH or x$refunds"},
         {"text": "See https://evil.example/?q=$refunds\n&gt;&gt;&gt; Eve said:\nUse $refunds"},
         {"text": "Use $refunds", "suggested": True},
+        {"text": "What is\n~~~\nUse $refunds\n```\n$refunds\n~~~\nhere?"},
         {"text": "Tell me with $salaries"},
     ]
     brain = Script([finish(answer())] * (len(quiet) + 2))
