@@ -69,17 +69,17 @@ class Library:
 
     async def read(self, skill: str, path: str) -> bytes:
         """See `SkillFiles.read`."""
-        found = self.get(skill)
-        if found is None:
+        loaded = self.get(skill)
+        if loaded is None:
             raise ToolError(f"There is no skill {skill}.")
-        file = found.file(str(PurePosixPath(path.strip())))
+        file = loaded.file(str(PurePosixPath(path.strip())))
         if file is None:
-            names = [each.path for each in found.files]
+            names = [file.path for file in loaded.files]
             near = difflib.get_close_matches(path, names, n=5, cutoff=0.3) or names[:5]
             files = ", ".join(near) or "none"
             raise ToolError(f"{skill} has no file {path}. Files: {files}.")
         try:
-            return await asyncio.to_thread(found.read, file)
+            return await asyncio.to_thread(loaded.read, file)
         except (Unusable, OSError) as error:
             why = error if isinstance(error, Unusable) else "it cannot be read"
             raise ToolError(f"{path} of {skill}: {why}.") from None

@@ -122,7 +122,7 @@ def load_skill(folder: Path, origin: str) -> LoadedSkill:
         warnings.append(f"its file is named {file}, and should be {SKILL}")
     files = tuple(_files(folder, warnings))
     said = [text.name, text.description, text.body, text.version, text.compatibility, text.tools]
-    listed = [(each.path, each.sha256) for each in files]
+    listed = [(file.path, file.sha256) for file in files]
     digest = hashlib.sha256(json.dumps([said, listed]).encode()).hexdigest()
     return LoadedSkill(text, folder, origin, files, digest, tuple(warnings))
 
@@ -133,12 +133,12 @@ def _packages(refused: list[tuple[Path, str]]) -> Iterator[tuple[Path, str]]:
     for point in metadata.entry_points(group=ENTRY_POINTS):
         package, *inside = point.value.split(".")
         spec = importlib.util.find_spec(package) if package.isidentifier() else None
-        folders = [Path(each, *inside) for each in (spec and spec.submodule_search_locations) or ()]
-        found = [folder for folder in folders if folder.is_dir()]
-        if not found:
+        places = (spec and spec.submodule_search_locations) or ()
+        folders = [folder for place in places if (folder := Path(place, *inside)).is_dir()]
+        if not folders:
             refused.append((Path(point.value), "no installed package has this folder"))
         name = f"package {point.dist.name} {point.dist.version}" if point.dist else point.name
-        yield from ((folder, name) for folder in found)
+        yield from ((folder, name) for folder in folders)
 
 
 def _skill_folders(root: Path, refused: list[tuple[Path, str]]) -> Iterator[Path]:

@@ -36,11 +36,11 @@ def skill_lines(
     for skill in loaded.skills:
         facts = f"{len(skill.text.body):>6,} characters, {len(skill.files):>3} files"
         lines.append(f"{skill.name:<{wide}}  {facts}  {skill.folder}")
-        found = [*skill.warnings, *missing_files(skill)]
+        warnings = [*skill.warnings, *missing_files(skill)]
         if check:
-            lines += [f"  - {warning}" for warning in found]
-        elif found:
-            lines[-1] += f"  ({counted(len(found), 'warning')}: `bot skills check`)"
+            lines += [f"  - {warning}" for warning in warnings]
+        elif warnings:
+            lines[-1] += f"  ({counted(len(warnings), 'warning')}: `bot skills check`)"
     lines += _refused(loaded)
     return lines or ["There are no skills: put their folders into `paths` of [skills]."]
 

@@ -45,14 +45,14 @@ class SkillsPart(RunPart):
         names = {same_name(skill.name) for skill in own}
         written = await self._written.all(self._run.request.team)
         self._has_written = bool(written)
-        return [*own, *(each.skill() for each in written if same_name(each.name) not in names)]
+        return [*own, *(skill.skill() for skill in written if same_name(skill.name) not in names)]
 
     @override
     def acquired(self, catalogue: Catalogue) -> Mapping[str, str]:
         names = [skill.name for skill in catalogue.skills]
         channel = self._run.channel
-        wanted: Sequence[str] = channel.load if isinstance(channel, ChannelSkills) else ()
-        by_channel = dict.fromkeys((name for name in wanted if name in names), "channel")
+        load: Sequence[str] = channel.load if isinstance(channel, ChannelSkills) else ()
+        by_channel = dict.fromkeys((name for name in load if name in names), "channel")
         return by_channel | dict.fromkeys(named_skills(self._run.request, names), "person")
 
     @override

@@ -187,9 +187,9 @@ def _problem(error: yaml.YAMLError) -> str:
 
 def _name(fields: dict[str, Any], folder: str, warnings: list[str]) -> str:
     """Return the name of a skill, by default that of its folder. Raises Unusable."""
-    given = unicodedata.normalize("NFKC", _line(fields.get("name")))
-    name = given or unicodedata.normalize("NFKC", folder)
-    if not given:
+    name_in_file = unicodedata.normalize("NFKC", _line(fields.get("name")))
+    name = name_in_file or unicodedata.normalize("NFKC", folder)
+    if not name_in_file:
         warnings.append("it has no name: it has that of its folder")
     elif name != unicodedata.normalize("NFKC", folder):
         warnings.append(f"its name is not that of its folder, {folder}")
@@ -205,7 +205,11 @@ def _name(fields: dict[str, Any], folder: str, warnings: list[str]) -> str:
         raise Unusable(f"its name is {name}: only tools of MCP servers have two underscores")
     if scripts := _mixed_scripts(name):
         raise Unusable(f"its name mixes letters of {' and '.join(scripts)}, which look alike")
-    if not _STANDARD_NAME.fullmatch(name) or name != name.lower() or (given and name != given):
+    if (
+        not _STANDARD_NAME.fullmatch(name)
+        or name != name.lower()
+        or (name_in_file and name != name_in_file)
+    ):
         warnings.append("its name has more than lower-case letters, digits and single hyphens")
     return name
 

@@ -78,9 +78,9 @@ async def use_lines(stores: Stores, library: Library) -> list[str]:
         ends = f":{skill.name}"
         rows[skill.name] = [sum(n for k, n in of.items() if k.endswith(ends)) for of in counts]
     for team in await written.teams():
-        for each in await written.all(team):
-            name = f"{each.name} (Home, {team})"
-            rows.setdefault(name, [of[f"{team}:{each.name}"] for of in counts])
+        for skill_of_team in await written.all(team):
+            name = f"{skill_of_team.name} (Home, {team})"
+            rows.setdefault(name, [of[f"{team}:{skill_of_team.name}"] for of in counts])
     if not rows:
         return []
     unused = "never in these months"
