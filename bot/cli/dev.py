@@ -39,6 +39,7 @@ _DEMO_NOTICE = (
     "This is a demo: answers follow fixed plans, because no model is set. Everything else is real. "
     "Set OPENAI_API_KEY, or OPENAI_BASE_URL for your own server, and start again."
 )
+_DEMO = "demo"
 _SCRIPT_NOTICE = "Answers follow a script; everything else is real."
 _NO_PORT = {
     errno.EADDRINUSE: "is in use. Stop the program that uses it",
@@ -78,7 +79,7 @@ async def dev(
             settings = await stack.enter_async_context(_with_brain(settings, script, "script"))
         elif not settings.has_model:
             notice, offers = _DEMO_NOTICE, await local_models.offers(model_ports)
-            settings = await stack.enter_async_context(_with_brain(settings, demo, "demo"))
+            settings = await stack.enter_async_context(_with_brain(settings, demo, _DEMO))
         settings = stack.enter_context(_with_sample_data(settings))
         workspace = await stack.enter_async_context(_workspace(port, notice))
         connected = settings.model_copy(
@@ -102,7 +103,9 @@ def _with_brain(
     def paced(request: ModelRequest) -> Reply:
         return replace(brain(request), pause=_PAUSE)
 
-    return local_model(settings, paced, name=name, chunk_delay=_CHUNK_DELAY)
+    return local_model(
+        settings, paced, name=name, chunk_delay=_CHUNK_DELAY, counts_tokens=name != _DEMO
+    )
 
 
 @contextmanager

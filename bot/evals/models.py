@@ -24,13 +24,21 @@ from bot.settings import Settings
 
 @asynccontextmanager
 async def local_model(
-    settings: Settings, brain: Brain, *, name: str, chunk_delay: float = 0.0
+    settings: Settings,
+    brain: Brain,
+    *,
+    name: str,
+    chunk_delay: float = 0.0,
+    counts_tokens: bool = True,
 ) -> AsyncGenerator[Settings]:
     """Yield `settings` with a model `name` that costs nothing and whose replies come from `brain`.
 
-    `chunk_delay` is the time between the events of a stream, in seconds.
+    `chunk_delay` is the time between the events of a stream, in seconds. Without `counts_tokens` no
+    tokens are reported.
     """
-    async with ResponsesServer.open(brain, chunk_delay=chunk_delay) as api:
+    async with ResponsesServer.open(
+        brain, chunk_delay=chunk_delay, counts_tokens=counts_tokens
+    ) as api:
         model = {"price": settings.model.price or Price(input=0, output=0)}
         yield settings.model_copy(
             update={

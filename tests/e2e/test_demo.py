@@ -39,7 +39,7 @@ def test_the_first_answer_is_the_one_that_the_readme_shows(page: Page) -> None:
     thread = page.get_by_test_id("thread-panel")
     answer = thread.get_by_test_id("message").last
     expect(answer.get_by_role("button", name="Show evidence")).to_be_visible()
-    sentence = "Demo: West has the highest total revenue, 108,226, and South the lowest, 72,434.5."
+    sentence = "West has the highest total revenue, 108,226, and South the lowest, 72,434.5."
     expect(
         answer.get_by_text(sentence)
     ).to_be_in_viewport()  # though the answer is taller than the pane

@@ -8,6 +8,3 @@ import yaml
 CASES: list[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("cases.yaml").read_text("utf-8")
 )
-QUESTIONS = [str(case["question"]) for case in CASES]
-SUGGESTED = [str(case["question"]) for case in CASES if not case.keys() & {"files", "thread"}][:3]
-"""Up to three questions that need no file or thread."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .examples import QUESTIONS, SUGGESTED
 from .outputs import (
     Message,
     Table,
@@ -23,23 +22,110 @@ from .outputs import (
     read_table,
 )
 from .question import Question
+from .words import NAMES, follow_up, questions, say, suggested
 
-_FIGURES = "All figures of this answer."
 _MOST_QUOTED, _MOST_NAMED, _MOST_ROWS = 5, 4, 20
 _URL = re.compile(r"https?://[^\s<>|\"]+")
 _POST = re.compile(
-    r"\b(?:post|send)\b.*?[\"“](?P<text>.+?)[\"”].*?#(?P<channel>[\w-]+)", re.I | re.S
+    r"\b(?:post|send|poste|schick|schreib|publie|envoie|publica|envía|publique|envie)\b.*?"
+    r"[\"“„«]\s*(?P<text>.+?)\s*[\"”“»].*?#(?P<channel>[\w-]+)"
+    r"|「(?P<text_ja>.+?)」.*?#(?P<channel_ja>[\w-]+).*投稿",
+    re.I | re.S,
 )
-_REMEMBER = re.compile(r"\bremember (?:that )?(?P<text>.+)", re.I | re.S)
+_REMEMBER = re.compile(
+    r"(?:\bremember (?:that )?|\bmerke? dir,? (?:bitte,? )?(?:dass )?"
+    r"|\b(?:retiens|retenez|souviens-toi) qu(?:e |[’'])|\brecuerda (?:que )?"
+    r"|\blembre(?:-se)? (?:de )?que )(?P<text>.+)|(?P<text_ja>.+?)(?:だ)?(?:と|を)覚えて",
+    re.I | re.S,
+)
+_SHORT = re.compile(
+    r"short answers|kurze antworten|réponses courtes|respuestas cortas|respostas curtas|短い回答",
+    re.I,
+)
+_WISH = re.compile(r"answer|antwort|répon|respuesta|resposta|回答", re.I)
+_RECALL = re.compile(
+    r"what do you remember|was hast du dir gemerkt|qu.as-tu retenu|qué recuerdas|o que você lembra"
+    r"|何を覚えて",
+    re.I,
+)
+_WHAT = re.compile(
+    r"what can you|what you can|who are you|what are you|\bhelp\b|real model|was kannst du|hilfe"
+    r"|que sais-tu faire|qué puedes hacer|o que você pode fazer|何ができ",
+    re.I,
+)
+_GREETING = re.compile(
+    r"\b(?:hi|hello|hey|good morning|thanks|thank you|hallo|guten morgen|danke|bonjour|merci|hola"
+    r"|gracias|olá|obrigad[oa])\b|こんにちは|ありがとう",
+    re.I,
+)
+_CITIES = {
+    "Berlin": "berlin|berlim|berlín|ベルリン",
+    "Tokyo": "tokyo|tokio|tóquio|東京",
+    "London": "london|londres|ロンドン",
+    "New York": "new york|nueva york|nova york|ニューヨーク",
+    "Paris": "paris|parís|パリ",
+}
+_TIME = re.compile(r"\b(\d{1,2}:\d\d)|(?<=\D)(\d{1,2}:\d\d)")
 _CONVERT = re.compile(
     r"(?P<time>\d{1,2}:\d\d) in (?P<source>[A-Z][\w /]*?),? .*\bin (?P<target>[A-Z][\w /]*)"
 )
-_CLOCK = re.compile(r"\bwhat time is it(?: now)?(?: in (?P<zone>[A-Z][\w /]*))?", re.I)
-_SUM = re.compile(r"[\d(][\d\s.,()]*(?:%\s*of|[-+*/^])[\d\s.,()*/^%+-]*\d\)*%?")
-_GROUPED = re.compile(r"\b(?:by|per|each)\b", re.IGNORECASE)
-_TOTAL = re.compile(r"\b(?:total|sum|altogether|how (?:much|many))\b", re.IGNORECASE)
-_PROMISE = re.compile(r"\b(?:I will|I'll|please)\b", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"what time is it(?: now)?(?: in (?P<en>[A-Z][\w /]*))?|wie (?:spät|viel uhr) ist es"
+    r"|quelle heure est-il|qué hora es|que horas são|何時",
+    re.I,
+)
+_SUM = re.compile(
+    r"[\d(][\d\s.,()]*(?:%\s*(?:of|von|de)|[-+*/^])[\d\s.,()*/^%+-]*\d\)*%?"
+    r"|(?P<whole>[\d.,]+)\s*の\s*(?P<part>[\d.]+)\s*%"
+)
+_THOUSANDS = re.compile(r"(?<=\d)[.\s](?=\d{3}(?!\d))")
+_EVERY_MONDAY = re.compile(
+    r"every monday|jeden montag|chaque lundi|tous les lundis|cada lunes|todos los lunes"
+    r"|toda segunda|todas as segundas|毎週月曜",
+    re.I,
+)
+_SALES = re.compile(
+    r"(?:sales|revenue) by region|umsatz\b.*\bregion|(?:ventes|affaires)\b.*\brégion"
+    r"|(?:ventas|ingresos)\b.*\bregión|(?:vendas|receita)\b.*\bregião|地域別.*売上",
+    re.I,
+)
+_CHART = re.compile(r"chart|graph|diagram|gráfico|グラフ", re.I)
+_GROUPED = re.compile(r"\b(?:by|per|each|je|pro|nach|par|por)\b|別", re.I)
+_TOTAL = re.compile(
+    r"\b(?:total|sum|altogether|how (?:much|many)|gesamt\w*|summe|wie (?:hoch|viele?)|somme|combien"
+    r"|totales|suma|cuántos?|soma|quantos?)\b|合計|何件",
+    re.I,
+)
+_AVERAGE = re.compile(
+    r"\b(?:average|mean|durchschnitt\w*|mittelwert|moyenne?|promedio|media|média)\b|平均", re.I
+)
+_OTHER_FIGURE = re.compile(
+    r"\b(?:median\w*|medi[aá]na|médiane?|growth|wachstum|croissance|crecimiento|crescimento|share|anteil"
+    r"|percent\w*|prozent|pour cent|porcentaje|porcentagem|trend|compare|vergleich\w*|forecast"
+    r"|prognose)\b|中央値|割合|比べ",
+    re.I,
+)
+_PROMISE = re.compile(
+    r"\b(?:I will|I.ll|please|ich werde|ich mache|bitte|je vais|merci de|s.il (?:te|vous) plaît|voy a"
+    r"|por favor|vou)\b|お願い|します",
+    re.I,
+)
+_CONVERSATION = re.compile(
+    r"\b(?:thread|summari[sz]e|was said|was decided|still open|action items|fasse|gesagt|entschieden"
+    r"|noch offen|résume|s.est dit|été décidé|en suspens|resume|se dijo|se decidió|pendientes"
+    r"|resuma|foi dito|foi decidido|em aberto)\b|スレッド|要約|話され|決まり|未解決",
+    re.I,
+)
+_DATABASE = re.compile(
+    r"\b(?:database|datenbank|base de données|base de datos|banco de dados)\b|データベース", re.I
+)
 _CHANNEL = re.compile(r"#([\w-]+)")
+_OWN = " (you)"  # after the bot's own name in what its tools show
+_RECEIPT = "receipt.png"
+_SALES_SQL = (
+    "SELECT c.region, sum(o.amount) AS sales FROM orders o JOIN customers c ON c.id = o.customer_id "
+    "GROUP BY 1 ORDER BY 2 DESC"
+)
 
 
 @dataclass(frozen=True)
@@ -69,12 +155,6 @@ def plan_for(question: Question) -> Plan:
     return next(plan(question) for fits, plan in PLANS if fits(question))
 
 
-def _mentions(words: str) -> Callable[[Question], bool]:
-    """Return a test for whether a question contains one of the words, given as a pattern."""
-    pattern = re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
-    return lambda question: pattern.search(question.text) is not None
-
-
 def _has(pattern: re.Pattern[str]) -> Callable[[Question], bool]:
     return lambda question: pattern.search(question.text) is not None
 
@@ -84,15 +164,15 @@ def _match(pattern: re.Pattern[str], question: Question) -> re.Match[str]:
     return next(pattern.finditer(question.text))
 
 
+def _group(match: re.Match[str], name: str) -> str:
+    """Return a group of a match, which has another name where Japanese has another order."""
+    return str(match[name] or match[f"{name}_ja"]).strip()
+
+
 def _source(
-    title: str, url: str | None = None, supports: str = "What this answer quotes."
+    question: Question, title: str, url: str | None = None, supports: str = "what_is_quoted"
 ) -> list[dict[str, Any]]:
-    return [{"title": title, "url": url, "supports": supports}]
-
-
-def _failed(what: str, output: str) -> Answer:
-    """Return an answer that quotes the first line of an output that the plan cannot use."""
-    return Answer(f"{what} did not work. The tool said: {' '.join(first_lines(output, 1))}")
+    return [{"title": title, "url": url, "supports": say(question.language, supports)}]
 
 
 def about_page(question: Question) -> Plan:
@@ -100,105 +180,162 @@ def about_page(question: Question) -> Plan:
     url = _match(_URL, question)[0].rstrip(".,?!)")
     output = yield Call("fetch_page", {"url": url})
     if not read_handle(output):
-        return _failed(f"Reading {url}", output)
+        return Answer(say(question.language, "not_read", name=url))
+    return _beginning(question, url, url, output)
+
+
+def _beginning(question: Question, name: str, url: str | None, output: str) -> Answer:
     points = first_lines(output, _MOST_QUOTED)
-    return Answer(f"{url} begins like this.", {"key_points": points, "sources": _source(url, url)})
+    fields = {"key_points": points, "sources": _source(question, name, url)}
+    return Answer(say(question.language, "begins", name=name), fields)
 
 
 def post(question: Question) -> Plan:
     """Post a message elsewhere, which a person approves first."""
-    wanted = _match(_POST, question)
-    arguments = {"channel": wanted["channel"], "text": wanted["text"]}
-    output = yield Call("post_message", arguments)
+    match = _match(_POST, question)
+    channel, text = _group(match, "channel"), _group(match, "text")
+    output = yield Call("post_message", {"channel": channel, "text": text})
     if not output.startswith("posted"):
-        return _failed(f"Posting in #{wanted['channel']}", output)
+        return Answer(say(question.language, "not_posted", channel=channel))
     url = output.rpartition("link: ")[2].strip()
-    sources = _source(f"Message in #{wanted['channel']}", url)
-    return Answer(f"“{wanted['text']}” is posted in #{wanted['channel']}.", {"sources": sources})
+    sources = _source(question, say(question.language, "message_in", channel=channel), url)
+    words = say(question.language, "posted", text=text, channel=channel)
+    return Answer(words, {"sources": sources})
 
 
-def recall(_question: Question) -> Plan:
+def recall(question: Question) -> Plan:
     """List what is remembered."""
     output = yield Call("recall")
-    return Answer("This is what I remember here.", {"key_points": first_lines(output, 20)})
+    points = [line.rpartition("): ")[2] for line in first_lines(output, 20) if "): " in line]
+    if not points:
+        return Answer(say(question.language, "nothing_recalled"))
+    return Answer(say(question.language, "recalled"), {"key_points": points})
 
 
 def remember(question: Question) -> Plan:
     """Remember something for the person who asks."""
-    text = _match(_REMEMBER, question)["text"].strip()
-    kind = "wish" if "answer" in text.casefold() else "fact"
+    text = _group(_match(_REMEMBER, question), "text")
+    if _SHORT.search(text):
+        text = say(question.language, "short_answers")
+    kind = "wish" if _WISH.search(text) else "fact"
     output = yield Call("remember", {"text": text, "kind": kind})
     if output.startswith("All their questions"):
-        return Answer(f"From now on: {text}. You see and change it in the Home tab.")
-    if not output.startswith("Remembered"):
-        return _failed("Remembering it", output)
-    return Answer(
-        f"I remember “{text}”. You see it in the Home tab and can have it forgotten there."
+        return Answer(say(question.language, "wish", text=text))
+    is_kept = output.startswith("Remembered")
+    return Answer(say(question.language, "remembered" if is_kept else "not_remembered", text=text))
+
+
+def schedule(question: Question) -> Plan:
+    """Have a reminder sent every Monday."""
+    text = say(question.language, "week")
+    output = yield Call(
+        "schedule_prompt", {"text": text, "cron": "0 9 * * MON", "remind": True, "where": "direct"}
+    )
+    is_made = output.startswith("scheduled")
+    return Answer(say(question.language, "scheduled" if is_made else "not_scheduled", text=text))
+
+
+def _cities(text: str) -> list[str]:
+    """Return the cities that a text names, in order."""
+    places = {
+        name: match.start()
+        for name, pattern in _CITIES.items()
+        if (match := re.search(pattern, text, re.I))
+    }
+    return sorted(places, key=lambda name: places[name])
+
+
+def _asks_to_convert(question: Question) -> bool:
+    return bool(
+        _CONVERT.search(question.text)
+        or (_TIME.search(question.text) and len(_cities(question.text)) == 2)
     )
 
 
 def convert_time(question: Question) -> Plan:
     """Convert a time between two places."""
-    wanted = _match(_CONVERT, question)
-    output = yield Call("convert_time", {
-        "time": wanted["time"], "from_zone": wanted["source"], "to_zone": wanted["target"]
-    })  # fmt: skip
-    result = re.search(r"^to: \S+ (\d\d:\d\d)\S* (\w+)", output, re.M)
+    if match := _CONVERT.search(question.text):
+        time, source, target = match["time"], match["source"], match["target"]
+    else:
+        source, target = _cities(question.text)
+        time = _match(_TIME, question)[0]
+    arguments = {"time": time, "from_zone": source, "to_zone": target}
+    output = yield Call("convert_time", arguments)
+    result = re.search(r"^to: (\S+) (\d\d:\d\d)", output, re.M)
     if not result:
-        return _failed("Converting the time", output)
-    when = f"{wanted['time']} in {wanted['source']}"
-    answer = f"{when} is {result[1]} in {wanted['target']} ({result[2]})."
-    return Answer(answer, {"confidence": "high"})
+        return Answer(say(question.language, "no_time"))
+    names = {"time": time, "source": source, "target": target}
+    words = say(question.language, "converted", **names, result=result[2], day=result[1])
+    return Answer(words, {"confidence": "high"})
 
 
 def tell_time(question: Question) -> Plan:
     """Tell what time it is."""
-    zone = _match(_CLOCK, question)["zone"]
+    named = _match(_CLOCK, question)["en"]
+    zone = named or next(iter(_cities(question.text)), None)
     output = yield Call("current_time", {"zone": zone})
-    result = re.search(r"^now: (\S+) (\d\d:\d\d)\S* (\w+)", output, re.M)
+    result = re.search(r"^now: (\S+) (\d\d:\d\d)", output, re.M)
     if not result:
-        return _failed("Looking at the clock", output)
-    answer = f"It is {result[2]}{f' in {zone}' if zone else ''}, {result[3]}, {result[1]}."
-    return Answer(answer, {"confidence": "high"})
+        return Answer(say(question.language, "no_time"))
+    where = zone or say(question.language, "your_zone")
+    words = say(question.language, "now", result=result[2], zone=where, day=result[1])
+    return Answer(words, {"confidence": "high"})
 
 
 def calculate(question: Question) -> Plan:
     """Calculate one expression."""
-    expression = _match(_SUM, question)[0].strip(" ,.")
-    output = yield Call("calculate", {"expression": expression.replace(",", "")})
+    match = _match(_SUM, question)
+    expression = match[0].strip(" ,.")
+    plain = f"{match['part']}% of {match['whole']}" if match["whole"] else expression
+    if question.language in ("de", "fr", "es", "pt"):  # 24.350,5
+        plain = _THOUSANDS.sub("", plain).replace(",", ".")
+    plain = re.sub(r"%\s*(?:von|de)\b", "% of", plain.replace(",", ""))
+    output = yield Call("calculate", {"expression": plain})
     handle = read_handle(output)
     if handle is None:
-        return _failed(f"Calculating {expression}", output)
+        return Answer(say(question.language, "not_calculated", expression=expression))
     return Answer(f"{expression} = {{{{{handle}}}}}", {"confidence": "high"})
 
 
 def about_conversation(question: Question) -> Plan:
-    """Show what was said in a thread, or in a channel that the question names."""
+    """Show what people said in a thread, or in a channel that the question names."""
     channel = _CHANNEL.search(question.text)
     call = Call("read_channel", {"channel": channel[1]}) if channel else Call("read_thread")
-    messages = read_messages((yield call))
+    output = yield call
+    messages = [each for each in read_messages(output) if not each.author.endswith(_OWN)]
     people = list(dict.fromkeys(message.author for message in messages))
-    where = channel[0] if channel else "this thread"
+    where = channel[0] if channel else say(question.language, "this_thread")
+    if question.kind == "draft":
+        name = people[-1].partition(" ")[0] if people else say(question.language, "all")
+        tone = say(question.language, "tone")
+        return Answer(say(question.language, "reply", name=name), {"tone": tone})
+    if question.kind == "items":
+        tasks = [_task(message) for message in messages if _PROMISE.search(message.text)]
+        name = "tasks" if tasks else "no_tasks"
+        return Answer(say(question.language, name, where=where), {"items": tasks})
+    if not messages:
+        return Answer(say(question.language, "no_messages", where=where))
     last = messages[-_MOST_QUOTED:]
     fields = {
-        "key_points": [each.quote for each in last],
+        "key_points": [message.quote for message in last],
         "open_questions": [_linked(each, "text") for each in last if each.text.endswith("?")],
         "participants": people,
-        "timeline": [{"when": each.when, "what": f"{each.author} wrote."} for each in last],
-        "items": [
-            {**_linked(each, "task"), "owner": None, "due": None}
+        "timeline": [
+            {"when": each.when, "what": say(question.language, "wrote", author=each.author)}
             for each in last
-            if _PROMISE.search(each.text)
         ],
         "sources": [
-            part for each in last for part in _source(f"{each.author}, {each.when}", each.url)
+            part
+            for each in last
+            for part in _source(question, f"{each.author}, {each.when}", each.url)
         ],
-        "tone": "as a form to fill in",
     }
-    if question.kind == "draft":
-        return Answer(f"Thank you, {people[-1] if people else 'all'}. [Your reply]", fields)
-    count = f"{len(messages)} message{'s' * (len(messages) != 1)}"
-    return Answer(f"I read {count} in {where}, by {', '.join(people) or 'nobody'}.", fields)
+    words = say(question.language, "messages", where=where, people=", ".join(people))
+    return Answer(words, fields)
+
+
+def _task(message: Message) -> dict[str, Any]:
+    return {**_linked(message, "task"), "owner": None, "due": None}
 
 
 def _linked(message: Message, field_name: str) -> dict[str, Any]:
@@ -206,106 +343,174 @@ def _linked(message: Message, field_name: str) -> dict[str, Any]:
 
 
 def about_file(question: Question) -> Plan:
-    """Total a column of a table, with a chart if one is wanted; quote any other file."""
+    """Total or average a column of a table; quote any other file."""
     file = (question.attached or question.earlier)[-1]
+    if file.name == _RECEIPT:
+        points = say(question.language, "receipt_points").split(" | ")
+        fields = {"key_points": points, "sources": _source(question, file.name)}
+        return Answer(say(question.language, "receipt"), fields)
     output = yield Call("read_file", {"file_id": file.id})
     table, url = read_table(output), read_address(output)
     if table is None and not read_handle(output):
-        return _failed(f"Reading {file.name}", output)
+        return Answer(say(question.language, "not_read", name=file.name))
     if table is None or not table.numbers:
-        fields = {
-            "key_points": first_lines(output, _MOST_QUOTED),
-            "sources": _source(file.name, url),
-        }
-        return Answer(f"{file.name} begins like this.", fields)
+        return _beginning(question, file.name, url, output)
+    return (yield from _about_table(question, file.name, url, table))
+
+
+def _about_table(question: Question, name: str, url: str | None, table: Table) -> Plan:
+    """Total or average a column, with a chart if one is asked for."""
     group, value = _named(table.others, question.text), _named(table.numbers, question.text)
-    if not (group or value) or (group is None and _GROUPED.search(question.text)):
-        return _what_table_offers(file.name, table)
+    has_chart = _CHART.search(question.text) is not None
+    if has_chart and not (group or value):
+        group = next(iter(table.words), None)
+    is_other = _OTHER_FIGURE.search(question.text) is not None
+    if is_other or not (group or value) or (group is None and _GROUPED.search(question.text)):
+        return _what_table_offers(question, name, table)
     value = value or table.numbers[-1]
-    total = f'sum("{value}") AS "{value}" FROM {table.handle}'
-    what = f"{value} by {group}" if group else value
-    arguments = {
-        "sql": _ranked(group, total),
-        "handles": [table.handle],
-        "purpose": f"total {what}",
-    }
+    is_average = _AVERAGE.search(question.text) is not None
+    figure = f'{"avg" if is_average else "sum"}("{value}") AS "{value}" FROM {table.handle}'
+    what = say(question.language, "average_of" if is_average else "total_of", value=value)
+    arguments = {"sql": _ranked(group, figure), "handles": [table.handle], "purpose": what}
     output = yield Call("query_table", arguments)
     totals = read_table(output)
     if totals is None or not totals.rows:
-        return _failed(f"Querying {file.name}", output)
-    fields = {"sources": _source(file.name, url, _FIGURES), "confidence": _confidence(question)}
+        return Answer(say(question.language, "not_queried", name=name))
+    fields: dict[str, Any] = {
+        "sources": _source(question, name, url, "all_figures"),
+        "confidence": "high" if is_average else _confidence(question),
+    }
     if group is None:
-        return Answer(f"The total of {value} is {totals.reference(value, 1)}.", fields)
-    fields |= _shown(totals, f"Total {what}")
+        figure = totals.reference(value, 1)
+        return Answer(say(question.language, "is", what=what, figure=figure), fields)
+    caption = say(question.language, "grouped", what=what, group=group)
+    caption = caption[:1].upper() + caption[1:]
+    fields |= _shown(totals, caption)
+    others = [other for other in table.words if other != group][:1]
     fields["follow_ups"] = [
-        f"What is the total {value} by {other}?" for other in table.words if other != group
-    ][:2]
-    if re.search(r"\bchart\b", question.text, re.IGNORECASE):
-        output = yield Call("make_chart", {
-            "handle": totals.handle, "kind": "bar", "title": f"Total {what}"[:50],
-            "label_column": group, "value_columns": [value],
-        })  # fmt: skip
-        fields["charts"] = [handle] if (handle := read_handle(output)) else []
-    return Answer(_most_and_least(totals, f"total {value}"), fields)
+        follow_up(question.language, "total_by", value=value, group=other) for other in others
+    ]
+    if has_chart:
+        fields["charts"] = yield from _chart(totals, caption)
+    else:
+        fields["follow_ups"] += [follow_up(question.language, "chart")]
+    return Answer(_most_and_least(question, totals, what), fields)
+
+
+def _chart(table: Table, title: str) -> Generator[Call, str, list[str]]:
+    """Draw a table of two columns; return the handle of the chart, if there is one."""
+    label, value = table.columns
+    arguments = {"handle": table.handle, "kind": "bar", "title": title[:50]}
+    output = yield Call("make_chart", arguments | {"label_column": label, "value_columns": [value]})
+    handle = read_handle(output)
+    return [handle] if handle else []
+
+
+def _asks_for_chart_of_table(question: Question) -> bool:
+    """Return whether a question asks for a chart of the table that the answer before it shows."""
+    asks = _CHART.search(question.text) and not _GROUPED.search(question.text)
+    return bool(asks and not question.attached and _last_table(question))
+
+
+def _last_table(question: Question) -> Table | None:
+    tables = (read_table(output) for output in reversed(question.earlier_outputs))
+    return next((table for table in tables if table and len(table.columns) == 2), None)
+
+
+def chart(question: Question) -> Plan:
+    """Draw the table of the answer before."""
+    table = _last_table(question)
+    charts = (yield from _chart(table, "")) if table else []
+    return Answer(say(question.language, "chart_of" if charts else "no_chart"), {"charts": charts})
+
+
+def sales(question: Question) -> Plan:
+    """Total the sales of the sample database by region, with a chart."""
+    output = yield Call("list_databases")
+    database = re.search(r"^database: (\S+)", output, re.M)
+    name = database[1] if database else "sample"
+    what = say(question.language, "total_of", value="sales")
+    arguments = {"database": name, "sql": _SALES_SQL, "purpose": what}
+    output = yield Call("query_database", arguments)
+    totals = read_table(output)
+    if totals is None or not totals.rows:
+        where = say(question.language, "the_database")
+        return Answer(say(question.language, "not_queried", name=where))
+    caption = say(question.language, "grouped", what=what, group="region")
+    fields = {
+        **_shown(totals, caption),
+        "charts": (yield from _chart(totals, caption)),
+        "sources": _database_source(question, name),
+        "confidence": "high",
+    }
+    answer = _most_and_least(question, totals, what)
+    return Answer(say(question.language, "sales", answer=answer), fields)
 
 
 def about_database(question: Question) -> Plan:
     """Count the rows of the database's table that the question names, or list its tables."""
     output = yield Call("list_databases")
     tables, database = read_schema(output), re.search(r"^database: (\S+)", output, re.M)
+    where = say(question.language, "the_database")
     if not tables or not database:
-        return _failed("Looking into the database", output)
+        return Answer(say(question.language, "not_queried", name=where))
     name = _named(tables, question.text)
-    if name is None:
+    if name is None or _AVERAGE.search(question.text) or _OTHER_FIGURE.search(question.text):
         points = [f"{table}: {', '.join(columns)}" for table, columns in tables.items()]
-        return Answer(
-            f"The database {database[1]} has {len(tables)} tables.", {"key_points": points}
-        )
-    group = _named(tables[name], question.text.rpartition(" by ")[2])
+        words = say(question.language, "tables", database=database[1])
+        return Answer(words, {"key_points": points})
+    group = _named(tables[name], question.text)
     counts = f'count(*) AS number FROM "{name}"'
-    what = f"{name} by {group}" if group else name
-    arguments = {"database": database[1], "sql": _ranked(group, counts), "purpose": f"count {what}"}
+    what = say(question.language, "number_of", value=name)
+    arguments = {"database": database[1], "sql": _ranked(group, counts), "purpose": what}
     output = yield Call("query_database", arguments)
     counted = read_table(output)
     if counted is None or not counted.rows:
-        return _failed("Asking the database", output)
-    sources = _source(f"Database {database[1]}", supports=_FIGURES)
+        return Answer(say(question.language, "not_queried", name=where))
+    sources = _database_source(question, database[1])
     fields = {"sources": sources, "confidence": _confidence(question)}
     if group is None:
         number = counted.reference("number", 1)
-        return Answer(f"The database {database[1]} has {number} {name}.", fields)
-    fields |= _shown(counted, f"Number of {what}")
-    return Answer(_most_and_least(counted, f"number of {name}"), fields)
+        return Answer(say(question.language, "is", what=what, figure=number), fields)
+    fields |= _shown(counted, say(question.language, "grouped", what=what, group=group))
+    fields["follow_ups"] = [follow_up(question.language, "chart")]
+    return Answer(_most_and_least(question, counted, what), fields)
 
 
-def introduce(_question: Question) -> Plan:
+def _database_source(question: Question, database: str) -> list[dict[str, Any]]:
+    title = say(question.language, "database_is", database=database)
+    return _source(question, title, supports="all_figures")
+
+
+def introduce(question: Question) -> Plan:
     """Say what this is, with the examples."""
     yield from ()
-    words = (
-        "I am the bot, without a language model. My tools, approvals and answers are real; "
-        "what I understand is a handful of questions like these."
-    )
-    return Answer(words, {"key_points": QUESTIONS, "follow_ups": SUGGESTED})
+    fields = {
+        "key_points": questions(question.language),
+        "follow_ups": suggested(question.language),
+    }
+    return Answer(say(question.language, "introduce"), fields)
 
 
-def chat(_question: Question) -> Plan:
+def greet(question: Question) -> Plan:
     """Answer a greeting or thanks."""
     yield from ()
-    return Answer("Hello! Ask me one of these, for example.", {"follow_ups": SUGGESTED})
+    words = say(question.language, "greeting")
+    return Answer(words, {"follow_ups": suggested(question.language)})
 
 
-def give_up(_question: Question) -> Plan:
-    """Say in one sentence that no plan fits, and how to have any question answered."""
+def give_up(question: Question) -> Plan:
+    """Say that no plan fits, and how to have any question answered."""
     yield from ()
-    words = (
-        "no fixed plan fits your question; to have any question answered, set OPENAI_API_KEY, or "
-        "OPENAI_BASE_URL for your own server, and start `bot dev` again."
-    )
-    return Answer(words, {"follow_ups": SUGGESTED, "gaps": []})
+    fields = {"follow_ups": suggested(question.language), "gaps": []}
+    return Answer(say(question.language, "give_up"), fields)
 
 
 def _named(names: Iterable[str], text: str) -> str | None:
-    """Return the first name that the text contains, also in its singular, if any."""
+    """Return the first name that the text contains, also in its singular or in another language."""
+    text += " ".join(
+        ["", *(name for name, others in NAMES.items() if re.search(others, text, re.I))]
+    )
     words = _words(text)
     return next((name for name in names if words.issuperset(_words(name) or {None})), None)
 
@@ -319,33 +524,38 @@ def _shown(table: Table, caption: str) -> dict[str, Any]:
     return {"table": {"caption": caption, "columns": [], "rows": None, "handle": table.handle}}
 
 
-def _most_and_least(table: Table, what: str) -> str:
+def _most_and_least(question: Question, table: Table, what: str) -> str:
     """Say which row has most, and which least unless there may be more rows; the largest is first."""
     columns = [*table.columns]
     rows = [number for number, row in enumerate(table.rows, 1) if row[-1]] or [1]
-    first, last = (
-        (table.reference(columns[0], number), table.reference(columns[-1], number))
+    first, most, last, least = (
+        table.reference(column, number)
         for number in (rows[0], rows[-1])
+        for column in (columns[0], columns[-1])
     )
-    most = f"{first[0]} has the highest {what}, {first[1]}"
-    if len(rows) == 1 or len(table.rows) == _MOST_ROWS:
-        return f"{most}."
-    return f"{most}, and {last[0]} the lowest, {last[1]}."
+    is_whole = len(rows) > 1 and len(table.rows) < _MOST_ROWS
+    name = "most_and_least" if is_whole else "most"
+    return say(question.language, name, what=what, first=first, most=most, last=last, least=least)
 
 
-def _what_table_offers(name: str, table: Table) -> Answer:
-    """Say which totals of a table a question can ask for."""
-    numbers, groups = _either(table.numbers), _either(table.others)
-    example = f"What is the total {table.numbers[-1]}"
-    example += f" by {(table.words or table.others)[0]}?" if groups else "?"
-    can = f"I can total {numbers}{groups and f' by {groups}'} in {name}"
-    return Answer(f"{can}: ask for that, for example as below.", {"follow_ups": [example]})
+def _what_table_offers(question: Question, name: str, table: Table) -> Answer:
+    """Say which figures of a table a question can ask for."""
+    language, value = question.language, table.numbers[-1]
+    group = next(iter(table.words or table.others), "")
+    values = {
+        "name": name,
+        "numbers": _either(language, table.numbers),
+        "groups": _either(language, table.others),
+    }
+    example = follow_up(language, "total_by" if group else "total", value=value, group=group)
+    words = say(language, "offers_by" if group else "offers", **values)
+    return Answer(words, {"follow_ups": [example]})
 
 
-def _either(names: Sequence[str]) -> str:
+def _either(language: str, names: Sequence[str]) -> str:
     """Return the first names as "a, b or c"."""
     *rest, last = names[:_MOST_NAMED] or [""]
-    return f"{', '.join(rest)} or {last}" if rest else last
+    return f"{', '.join(rest)}{say(language, 'or')}{last}" if rest else last
 
 
 def _ranked(group: str | None, figures: str) -> str:
@@ -360,24 +570,26 @@ def _confidence(question: Question) -> str:
     return "high" if _TOTAL.search(question.text) else "medium"
 
 
+_SAMPLE_TABLES = ("customers", "orders", "products", "tickets")
+
 PLANS: list[tuple[Callable[[Question], bool], Callable[[Question], Plan]]] = [
-    (lambda question: question.kind in ("about", "draft"), about_conversation),
+    (lambda question: question.kind in ("about", "draft", "items"), about_conversation),
     (_has(_URL), about_page),
     (_has(_POST), post),
-    (_mentions("what do you remember"), recall),
+    (_has(_RECALL), recall),
     (_has(_REMEMBER), remember),
-    (_mentions("what can you|what you can|who are you|what are you|help|real model"), introduce),
-    (_has(_CONVERT), convert_time),
+    (_has(_EVERY_MONDAY), schedule),
+    (_has(_WHAT), introduce),
+    (_asks_to_convert, convert_time),
     (_has(_CLOCK), tell_time),
     (_has(_SUM), calculate),
     (lambda question: bool(question.attached), about_file),
-    (
-        _mentions("thread|summari[sz]e|was said|was decided|still open|action items"),
-        about_conversation,
-    ),
-    (_mentions("database"), about_database),
-    (_mentions("hi|hello|hey|good morning|thanks|thank you"), chat),
+    (_has(_CONVERSATION), about_conversation),
+    (_has(_DATABASE), about_database),
+    (_has(_GREETING), greet),
+    (_asks_for_chart_of_table, chart),
     (lambda question: bool(question.earlier), about_file),
-    (_mentions("customers?|orders?|products?|tickets?"), about_database),
+    (_has(_SALES), sales),
+    (lambda question: _named(_SAMPLE_TABLES, question.text) is not None, about_database),
     (lambda _: True, give_up),
 ]

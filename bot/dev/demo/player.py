@@ -9,14 +9,12 @@ from ..model.filling import fill
 from ..model.replies import Reply, call, finish, text
 from ..model.request import ModelRequest
 from .plans import Answer, Call, Plan, plan_for
-from .question import read_question
+from .question import Question, read_question
+from .words import say
 
-REAL_MODEL = (
-    "This is a demo that follows fixed plans. For a language model set OPENAI_API_KEY, or "
-    "OPENAI_BASE_URL for your own server, and start `bot dev` again."
-)
 _ACQUIRE, _COMPLETE = "acquire_tools", "complete_task"
 _TEXT_FIELDS = ("summary", "about", "draft")
+_TASKS = "items"  # a field of action items alone
 
 
 def demo(request: ModelRequest) -> Reply:
@@ -27,8 +25,9 @@ def demo(request: ModelRequest) -> Reply:
     """
     tools = {tool["name"]: tool.get("parameters") or {} for tool in request.tools if "name" in tool}
     form = tools.get(_COMPLETE)
-    kind = next((name for name in _TEXT_FIELDS if form and name in form["properties"]), "")
-    question = read_question(request, kind)
+    fields = form["properties"] if form else {}
+    text_field = next((name for name in _TEXT_FIELDS if name in fields), "")
+    question = read_question(request, _TASKS if _TASKS in fields else text_field)
     step = _next_step(plan_for(question), question.outputs)
     if isinstance(step, Call) and not request.forced:
         if step.tool in tools:
@@ -36,8 +35,9 @@ def demo(request: ModelRequest) -> Reply:
         if _ACQUIRE in tools and step.tool not in question.acquired:
             return call(_ACQUIRE, fill(tools[_ACQUIRE], {"names": [step.tool]}))
     if isinstance(step, Call):
-        step = Answer(_why_unfinished(step, forced=request.forced is not None))
-    return _reply(step, form, kind)
+        name = "stopped" if request.forced else "no_tool"
+        step = Answer(say(question.language, name, tool=step.tool))
+    return _reply(step, form, text_field, question)
 
 
 def _next_step(plan: Plan, outputs: Iterable[str]) -> Call | Answer:
@@ -52,20 +52,16 @@ def _next_step(plan: Plan, outputs: Iterable[str]) -> Call | Answer:
     return step
 
 
-def _why_unfinished(step: Call, *, forced: bool) -> str:
-    if forced:
-        return "I had to stop before I was done."
-    return f"The tool {step.tool} is not available here. Admins choose the tools of a channel."
-
-
-def _reply(answer: Answer, form: dict[str, Any] | None, kind: str) -> Reply:
-    """Return the answer in the response type of the request.
+def _reply(
+    answer: Answer, form: dict[str, Any] | None, text_field: str, question: Question
+) -> Reply:
+    """Return the answer in the response type of the request. The first one of a conversation says that
+    this is a demo.
 
     A response type with fields of its own gets plain words: the demo has no values for them.
     """
-    words = f"Demo: {answer.text}"
-    gaps = answer.fields.get("gaps", [REAL_MODEL])
-    if form is None or not kind:
-        return text("\n\n".join([words, *gaps]), disobey=True)
-    known = {**answer.fields, "gaps": gaps, kind: words}
-    return finish(fill(form, known))
+    gaps = [say(question.language, "about_demo")] if question.is_first else []
+    gaps = answer.fields.get("gaps", gaps)
+    if form is None or not text_field:
+        return text("\n\n".join([answer.text, *gaps]), disobey=True)
+    return finish(fill(form, {**answer.fields, "gaps": gaps, text_field: answer.text}))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..model.replies import Item
 from ..model.request import ModelRequest, item_text
+from .words import language_of
 
 _HEADER = re.compile(r"\[[^\]\n]+? (?:asks|replies|says) in [^\]\n]+\]\s*")
 _QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n(?:>.*\n)+\[end of data \1\]", re.M)
@@ -31,16 +32,23 @@ class Question:
     """A person's question.
 
     Its words, the files attached to it or `earlier`, the `outputs` of the calls made for it, in
-    order, and the tools `acquired` for it.
+    order, and the tools `acquired` for it; `earlier_outputs` are those of the questions before it.
     """
 
     text: str
     attached: tuple[File, ...] = ()
     earlier: tuple[File, ...] = ()
     outputs: tuple[str, ...] = ()
+    earlier_outputs: tuple[str, ...] = ()
     acquired: frozenset[str] = frozenset()
     kind: str = "summary"
-    """The field of the answer that takes its text, which tells the response types apart."""
+    """A field of the answer that tells its response type from others."""
+    is_first: bool = True
+
+    @property
+    def language(self) -> str:
+        """The language of the question."""
+        return language_of(self.text)
 
 
 def read_question(request: ModelRequest, kind: str) -> Question:
@@ -65,10 +73,16 @@ def read_question(request: ModelRequest, kind: str) -> Question:
         attached=tuple(attached),
         earlier=tuple(files),
         outputs=tuple(output for name, output in outputs if name not in _LOOP_TOOLS),
+        earlier_outputs=tuple(
+            _MARKS.sub("", item_text(item))
+            for item in request.items[: positions[-1]]
+            if item.get("type") == "function_call_output"
+        ),
         acquired=frozenset(
             output.partition(":")[0] for name, output in outputs if name == "acquire_tools"
         ),
         kind=kind,
+        is_first=len(positions) == 1,
     )
 
 

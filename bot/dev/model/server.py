@@ -49,13 +49,15 @@ class ResponsesServer:
     """The state of one server; open it with `ResponsesServer.open`.
 
     `windows` maps a model to its maximum of input tokens; `latency` and `chunk_delay` are in
-    seconds; `strict=False` skips the checks of shapes, for benchmarks.
+    seconds; `strict=False` skips the checks of shapes, for benchmarks. `counts_tokens=False` reports no
+    tokens, for brains that are no models.
     """
 
     brain: Brain
     api_key: str = "sk-key-for-local-use"
     url: str = ""
     strict: bool = True
+    counts_tokens: bool = True
     latency: float = 0.0
     chunk_delay: float = 0.0
     windows: dict[str, int] = field(default_factory=dict)
@@ -215,6 +217,8 @@ class ResponsesServer:
         summary = bool((request.body.get("reasoning") or {}).get("summary"))
         output = items.output_items(reply, self.seal, summary=summary)
         response = items.finished_response(node.response, reply, output, node.input_tokens, cached)
+        if not self.counts_tokens:
+            response["usage"] = items.usage(0, 0, 0, 0)
         node.context_tokens += response["usage"]["output_tokens"]
         self.chains.finish(node, response)
         self._changed.set()

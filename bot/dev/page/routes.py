@@ -49,6 +49,7 @@ def mount(
     live = _Live(ws, screens)
     routes: list[tuple[str, str, Handler]] = [
         ("GET", "/", _html(screens, screens.page)),
+        ("GET", "/page/whole", _html(screens, screens.page)),
         ("GET", "/page/sidebar", _html(screens, screens.sidebar)),
         ("GET", "/page/pane", _html(screens, screens.pane)),
         ("GET", "/page/thread", _html(screens, screens.thread)),

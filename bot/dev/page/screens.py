@@ -58,6 +58,7 @@ class Screens:
         return Scene(
             viewer=user,
             bot=self._ws.bot_user_id,
+            locale=self._locale(user),
             is_admin=everyone[user].is_admin if user in everyone else False,
             people={person.id: person.real_name for person in everyone.values()},
             channels={
@@ -167,7 +168,7 @@ class Screens:
             "tab": at.tab,
             "topic": channel.topic if channel else "",
             "place_icon": "lock" if channel and channel.kind == "private" else "",
-            "examples": EXAMPLES,
+            "examples": EXAMPLES.get(self._locale(at.user)[:2], EXAMPLES["en"]),
             "thread": at.thread_ts,
             "beside": self._ws.state.beside.get(at.user, ""),
             "channel_names": {c.id: c.name for c in visible(self._ws, at.user) if not c.is_direct},
@@ -222,6 +223,9 @@ class Screens:
             "channel": channel,
             "thread_ts": thread_ts,
         }
+
+    def _locale(self, user: str) -> str:
+        return self._ws.people[user].locale if user in self._ws.people else "en-US"
 
     def _prompts(self, channel: str, thread_ts: str) -> Json | None:
         prompts = self._ws.status(channel, thread_ts or None).prompts

@@ -45,6 +45,8 @@ def details_modal(totals: Totals) -> Block:
         cached=_number(totals.cached_tokens),
         output=_number(totals.output_tokens),
     )
+    if not (totals.input_tokens or totals.output_tokens):  # the demo and some servers report none
+        tokens = ""
     facts = {
         words.DETAIL_PROFILE(): totals.profile,
         words.DETAIL_MODEL(): totals.model,

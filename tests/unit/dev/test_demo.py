@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,17 @@ from bot.app.tool_loading import catalogue
 from bot.core.answers import ActionItems, Answer, DraftReply, Result, ThreadSummary
 from bot.dev import demo as package
 from bot.dev.demo import demo
-from bot.dev.demo.examples import QUESTIONS
+from bot.dev.demo.words import LANGUAGES, language_of, questions, say, suggested
 from bot.dev.model import ModelRequest
 from bot.dev.page.examples import EXAMPLES
 from bot.dev.sample_database import build
 from bot.evals.cases import Expect, read_cases
 from bot.evals.models import DEMO, WALKTHROUGH, model_for_cases
 from bot.evals.running import evaluate
+from bot.features.shortcuts.tasks import TASKS
 from bot.settings import Settings
+from bot.slack.ui import words
+from bot.text.translation import load_catalogue, reader
 from tests.support.slack import GENERAL, bot_in_slack
 
 CASES = Path(package.__file__).with_name("cases.yaml")
@@ -85,12 +87,9 @@ async def test_every_example_runs_the_tools_it_shows(model: str, tmp_path: Path)
     assert "34" in said["tickets-by-priority"]
     if model == DEMO:
         for each in done.results:
-            assert each.said.startswith("Demo: ")
             assert "OPENAI_API_KEY" in each.said
             assert "OPENAI_BASE_URL" in each.said
-        computed = (
-            "Demo: West has the highest total revenue, 108,226, and South the lowest, 72,434.5."
-        )
+        computed = "West has the highest total revenue, 108,226, and South the lowest, 72,434.5."
         assert said["revenue-by-region"].startswith(computed)
 
 
@@ -109,7 +108,8 @@ WEST,7,3
             "What is the total net [EUR], by shop?",
             "a, b] has the highest total net [EUR], 10.5",
         ),
-        ("How much is net [EUR]?", "The total of net [EUR] is 14.5."),
+        ("How much is net [EUR]?", "The total net [EUR] is 14.5."),
+        ("What is the average net [EUR]?", "The average net [EUR] is 4.83"),
     ],
 )
 async def test_figures_of_any_table_are_filled_in(
@@ -159,7 +159,7 @@ async def test_what_needs_a_yes_waits_for_it(redis_url: str) -> None:
         await ws.click(
             "U0ADA00001", GENERAL, card["ts"], button["action_id"], value=button.get("value")
         )
-        await place.answered(asked["ts"], "is posted in #sales")
+        await place.answered(asked["ts"], "is now posted in #sales")
         assert "We ship on Friday." in str(ws.messages("C0SALES001"))
 
 
@@ -168,10 +168,10 @@ UNKNOWN = ["Why is the sky blue?", "", "?", "Who is your favourite author?"]
 
 @pytest.mark.parametrize("question", UNKNOWN)
 def test_what_no_plan_fits_gets_one_sentence(question: str) -> None:
-    """P2: an unknown question gets one sentence on how to have it answered, without a tool call."""
+    """P2: an unknown question is told how to have it answered, without a tool call."""
     [made] = demo(request(asks(question))).items
     answer = json.loads(made["arguments"])
-    assert re.fullmatch(r"Demo: [^.{]+ set OPENAI_API_KEY[^.{]+\.", answer["summary"])
+    assert answer["summary"] == say("en", "give_up")
     assert [answer["key_points"] or [], answer["gaps"]] == [[], []]
     assert (answer["confidence"], answer["table"]) == (None, None)
     assert 0 < len(answer["follow_ups"]) <= 3
@@ -183,8 +183,8 @@ def test_a_table_is_not_totalled_for_a_question_about_something_else(question: s
     """P2: with a table at hand, the sentence says what can be totalled; the table is not queried."""
     table = "handle: tbl_aaaaaaaa · 9 rows × 2 columns\ncolumns: region VARCHAR, revenue BIGINT\nx"
     answer = played(asks(question, file="sales.csv"), output=table)
-    assert answer["summary"] == (
-        "Demo: I can total revenue by region in sales.csv: ask for that, for example as below."
+    assert answer["summary"] == say(
+        "en", "offers_by", name="sales.csv", numbers="revenue", groups="region"
     )
     assert answer["follow_ups"] == ["What is the total revenue by region?"]
     assert (answer["confidence"], answer["table"]) == (None, None)
@@ -193,13 +193,31 @@ def test_a_table_is_not_totalled_for_a_question_about_something_else(question: s
 def test_what_it_can_do_is_shown_by_the_examples() -> None:
     """The demo lists the questions that it knows."""
     [made] = demo(request(asks("What can you do?"))).items
-    assert json.loads(made["arguments"])["key_points"] == QUESTIONS
+    assert json.loads(made["arguments"])["key_points"] == questions("en")
 
 
-def test_the_page_suggests_examples_of_the_demo() -> None:
-    """The page's examples come from the demo's cases; the first one attaches its table."""
-    assert {each["question"] for each in EXAMPLES} <= set(QUESTIONS)
-    assert EXAMPLES[0]["sample"] == "sales.csv"
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_the_product_suggests_is_answered_in_its_language(language: str) -> None:
+    """Suggestions of the page, of Home, of direct messages and of shortcuts have a plan that answers in
+    their language. Two files are what no plan compares."""
+    await load_catalogue(language)
+    with reader(language):
+        told = [text(place="#sales") for text in words.EXAMPLES_BESIDE]
+        told += [text() for text in (*words.EXAMPLES_DIRECT, *words.EXAMPLES[:2])]
+        compare, *tasks = words.EXAMPLES[2](), *(task.asked() for task in TASKS.values())
+    assert {language_of(text) for text in (*told, compare, *tasks)} == {language}
+    for text in [*suggested(language), *told]:
+        assert played(asks(text))["summary"] != say(language, "give_up"), text
+    assert played(asks(compare))["summary"] == say(language, "give_up")
+    assert [each["question"] for each in EXAMPLES[language]][1:] == suggested(language)
+    assert EXAMPLES[language][0]["sample"] == "sales.csv"
+
+
+def test_that_it_is_a_demo_is_said_once_in_a_conversation() -> None:
+    """The first answer says what to set for a model, later ones do not."""
+    first = played(asks("Hello"))
+    assert first["gaps"] == [say("en", "about_demo")]
+    assert played(asks("Hello"), *called("complete_task", "ok"), asks("Hello"))["gaps"] == []
 
 
 KINDS = [
@@ -209,7 +227,7 @@ KINDS = [
     (asks("What was said in #design today?"), "read_channel"),
     (asks("What do you remember?"), "recall"),
     (asks("What is in it?", file="notes.csv"), "read_file"),
-    *((asks(text), "") for text in QUESTIONS),
+    *((asks(text), "") for text in questions("en")),
 ]
 
 
@@ -219,9 +237,10 @@ def test_a_tool_that_fails_is_no_success(question: dict[str, Any], tool: str) ->
     [made] = demo(request(question)).items
     assert tool in ("", made["name"])
     answer = played(question)
-    assert answer["summary"].startswith("Demo: ")
+    assert answer["summary"]
     assert not {"table", "charts"} & {name for name, value in answer.items() if value}
-    assert "is posted" not in answer["summary"]
+    assert "is now posted" not in answer["summary"]
+    assert "Not done" not in str(answer)  # words of tools are for the model
     assert "I remember “" not in answer["summary"]
 
 
@@ -236,17 +255,23 @@ def test_a_page_is_quoted_and_its_address_cited() -> None:
 @pytest.mark.parametrize("response", [ThreadSummary, ActionItems, DraftReply])
 def test_each_response_type_is_filled(response: type[Result]) -> None:
     """C3: the message shortcuts have response types of their own, and the demo fills each of them."""
-    thread = "2 messages\n[2026-11-21 09:00] Ada: When?\n[2026-11-21 09:01] Ben: I will ask."
+    thread = (
+        "2 messages\n[2026-11-21 09:00] Ada: When?\n[2026-11-21 09:01] Ben: I will ask."
+        "\n[2026-11-21 09:02] Answer Bot (you): I will answer."
+    )
     answer = played(asks("Summarise this thread"), response=response, output=thread)
     response.model_validate(answer)
-    assert answer[response.text_field].startswith("Demo: ")
+    assert answer[response.text_field]
+    assert "Answer Bot" not in str(answer)
+    if response is ActionItems:
+        assert [task["task"] for task in answer["items"]] == ["Ben: I will ask."]
 
 
 def test_a_form_of_somebody_else_is_not_filled_with_inventions() -> None:
     """C3: a caller's own schema is answered in words, because the demo has no values for it."""
     form = {"type": "object", "properties": {"total": {"type": "number"}}}
     reply = demo(request(asks("Hello"), form=form, forced=True))
-    assert reply.items[0]["text"].startswith("Demo: ")
+    assert say("en", "greeting") in reply.items[0]["text"]
     assert reply.disobey
 
 
@@ -276,4 +301,4 @@ def test_the_newest_question_counts_with_the_files_before_it() -> None:
 )
 def test_no_words_break_it(text: str, output: str, file: str) -> None:
     """Whatever people write and tools return, the demo answers."""
-    assert played(asks(text, file=file), output=output)["summary"].startswith("Demo: ")
+    assert played(asks(text, file=file), output=output)["summary"]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bot.dev.page.words import worded
 from bot.dev.workspace.store.state import SLACKBOT
 
 
@@ -12,6 +13,7 @@ class Scene:
 
     viewer: str = ""
     bot: str = ""
+    locale: str = "en-US"
     is_admin: bool = False
     people: Mapping[str, str] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
@@ -20,3 +22,7 @@ class Scene:
     def person(self, user_id: str) -> str:
         """Return the display name; the id itself for an unknown person."""
         return self.people.get(user_id, "Slackbot" if user_id == SLACKBOT else user_id)
+
+    def say(self, text: str, /, **values: object) -> str:
+        """Return the page's own words in the viewer's language."""
+        return worded(text, self.locale, **values)

@@ -60,9 +60,19 @@ export async function redraw() {
   // Once a person has chosen an entry, a browser no longer follows the attributes of a select.
   for (const select of sidebar.querySelectorAll("select")) select.value = select.querySelector("[selected]").value;
   markSidebar();
+  await translateFrame();
   localise(document.body); // the person may have another language
   history.replaceState(place.shown, "", address());
   if (place.shown.tab === "home") act("home", { tab: "home" }); // the app publishes Home when it is opened
+}
+
+// The notice and the menus are in the language of the person, too.
+async function translateFrame() {
+  const whole = parse((await fragment("whole", place.shown)) ?? "");
+  for (const id of ["notice", "message-menu", "global-menu", "samples-menu"]) {
+    const fresh = whole.querySelector(`#${id}`);
+    if (fresh && byId(id)) morphChildren(byId(id), fresh);
+  }
 }
 
 async function showPane() {
