@@ -31,6 +31,7 @@ COURTESIES = {
     "slack/intake/intake.py:Intake._help": "answered once at most, by Threads.first_notice",
     "slack/message/streams.py:LiveMessage._update": "progress: the next update replaces it",
     "slack/message/streams.py:Stream.show": "progress: whoever goes on with the run writes it anew",
+    "slack/intake/questions.py:QuestionIntake._end_view_if_answered": "a window of one person; the answer is there",
     "slack/intake/trial_jobs.py:_show_trial": "the form of one person, or a line to them, who tries again",
     "features/refresh/actions.py:RefreshResults._tell": "seen by one person, who presses again",
     "features/home/home_tab.py:HomeTab._suggest": "made anew whenever it is opened",

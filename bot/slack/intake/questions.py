@@ -5,9 +5,10 @@ The bot posts a message that says who asked what, and that message becomes the r
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -24,7 +25,7 @@ from bot.slack.edge.client import NO_PLACE, error_code
 from bot.slack.edge.files import places_of
 from bot.slack.edge.text import cap, clean, decode
 from bot.slack.ui import words
-from bot.slack.ui.alone import working_view
+from bot.slack.ui.alone import ended_view, view_name, working_view
 from bot.slack.ui.blocks import Block, rich, rich_text, shortened, text_element
 from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
 from bot.slack.ui.outcome import scheduled_line
@@ -57,6 +58,7 @@ _MAX_SHOWN = 2_500  # characters of the question that are shown
 _MAX_NOTICE = 400  # characters of the question in notifications
 _MAX_PAGES = 20
 _CLOCK_SECONDS = 120  # by which Slack's clock may be behind ours
+_VIEW_SECONDS = 1.0  # until Slack has opened a modal
 _MAX_ABOUT = 300  # characters shown of the message that the question is about
 
 
@@ -176,8 +178,23 @@ class QuestionIntake:
         return request if await self._intake.accept(request, how.event_id(request_id)) else None
 
     def working_view(self, request: Request) -> Block:
-        """Return the modal in which the asker of a private request sees that the bot works on it."""
-        return working_view(request, self._identity.message_link(request.channel, request.thread))
+        """Return the modal, to be opened now, in which the asker of a private request sees that the bot
+        works on it."""
+        self._app.background.start(self._end_view_if_answered(request), "private window")
+        return working_view(request, self._link_to(request))
+
+    async def _end_view_if_answered(self, request: Request) -> None:
+        """Say in a modal that just opened that the answer is there: the run of one that came before found
+        none. The run finds the others."""
+        await asyncio.sleep(_VIEW_SECONDS)
+        if await self._app.requests.answered(request.id):
+            with reader(request.locale):
+                view = ended_view(request, self._link_to(request))
+            with suppress(SlackApiError):  # its person closed it
+                await self._clients.writes.views_update(external_id=view_name(request), view=view)
+
+    def _link_to(self, request: Request) -> str:
+        return self._identity.message_link(request.channel, request.thread)
 
     def _may_repeat(self, kept: Request, user: str) -> bool:
         """Return whether the request is of this workspace, and `user` may see its answer."""

@@ -285,16 +285,13 @@ class MessageWriter:
         """Return the address of the message that the run's thread begins with."""
         return self._identity.message_link(self._request.channel, self._request.thread)
 
-    async def replace_view(self, name: str, view: Block) -> bool:
-        """Replace a modal that may still be open, by its `external_id`; return whether it is. Safe to
-        repeat."""
+    async def replace_view(self, name: str, view: Block) -> None:
+        """Replace a modal that may still be open, by its `external_id`. Safe to repeat."""
         try:
             await self._clients.writes.views_update(external_id=name, view=view)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            if error_reason(error) == "not_found":  # its person closed it, or it is not open yet
-                return False
-            log.info("Run %s leaves a modal: %s", self._post.run_id, error_reason(error))
-        return True
+            if error_reason(error) != "not_found":  # its person closed it
+                log.info("Run %s leaves a modal: %s", self._post.run_id, error_reason(error))
 
     async def post_directly(self, number: int, part: Part) -> None:
         """Post final message `number` of the run in the asker's direct messages unless it is there.

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 
 from slack_sdk.errors import SlackApiError
@@ -55,9 +54,6 @@ ReadArtifact = Callable[[Request, str], Awaitable[bytes]]
 
 NoteStale = Callable[[str], Awaitable[None]]
 """Record, by its key, a thread whose status could not be set. Raises StoreUnavailable."""
-
-_OPENS_WITHIN = 4.0
-"""Seconds after a press in which a modal may still open: Slack allows three."""
 
 _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
@@ -145,9 +141,9 @@ class RunMessage:
         await leave_thread(self._request, self._posted, self._writer)
         with reader(locale_of_message(outcome, self._request)):
             await self._post_answer(outcome)
-        await self._end_status()
         if self._request.private:
             await self._end_view()
+        await self._end_status()
 
     async def _post_answer(self, outcome: Outcome) -> None:
         """Post what is missing of the answer, in its language."""
@@ -170,12 +166,7 @@ class RunMessage:
         request = self._request
         with reader(request.locale):
             view = ended_view(request, self._writer.link_to_thread())
-        if await self._writer.replace_view(view_name(request), view):
-            return
-        age = (datetime.now(UTC) - request.received_at).total_seconds()
-        if age < _OPENS_WITHIN:  # this answer may have come before the modal
-            await asyncio.sleep(_OPENS_WITHIN - max(age, 0))
-            await self._writer.replace_view(view_name(request), view)
+        await self._writer.replace_view(view_name(request), view)
 
     async def wait_for_store(self) -> None:
         """Say that the run continues as soon as any worker can save again."""

@@ -46,6 +46,7 @@ from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelLayers, Profile
 from bot.runs.policy.preferences import Preferences
 from bot.settings import ChannelTable
+from bot.slack.intake import questions
 from bot.slack.intake.slack_part import ChannelChoice
 from bot.slack.ui import buttons, words
 from bot.slack.ui.blocks import actions, button
@@ -99,6 +100,22 @@ async def test_asking_for_oneself_says_nothing_aloud(rig):
     [request] = rig.requests
     assert request.private
     assert len(rig.ws.messages(GENERAL, said["ts"])) == 1
+
+
+async def test_a_private_window_that_opens_after_its_answer_says_that_it_is_there(rig, monkeypatch):
+    """Its run found no window, and looks for none again."""
+    said = await rig.ws.say(BEN, GENERAL, "Numbers are in")
+    await rig.ws.shortcut(ADA, forms.ASK_ABOUT, channel=GENERAL, ts=said["ts"])
+    view = await opened(rig, ADA)
+    await rig.ws.submit(ADA, view["id"], modal_values("is he right?", "me"))
+    [request] = rig.requests
+    assert "Working on it" in str(rig.ws.views(ADA))
+    await rig.begin(request)
+    run = rig.stores.redis.key("run", "run_1")
+    await rig.stores.redis.call("HSET", run, "outcome", outcome().model_dump_json())
+    monkeypatch.setattr(questions, "_VIEW_SECONDS", 0.0)
+    rig.asking.working_view(request)  # which is opened now
+    await rig.ws.until(lambda: "Done. Only you see the answer" in str(rig.ws.views(ADA)))
 
 
 async def test_what_is_said_aloud_holds_no_secret(rig):
