@@ -46,10 +46,12 @@ _PACKAGES = "pandas, numpy, scipy, sklearn, statsmodels, matplotlib, duckdb"
 _MODULES = {"pd": "pandas", "np": "numpy"}
 
 
-def run(code: str, inputs: list[list[str]], arguments: list[str] | None = None) -> Reply:
+def run(
+    code: str, inputs: list[list[str]], arguments: list[str] | None = None, modules: str = ""
+) -> Reply:
     """Run a program. `inputs` are [variable, file, kind], where kind is parquet, csv, json (each a
     DataFrame), text (a str) or file (a Path). A script finds `arguments` in `sys.argv`; of an input
-    among them the name of its file.
+    among them the name of its file. It may import from the archive `modules`.
 
     Return {printed, error, value, tables, images, files, notes}: what was printed, the program's own
     lines and message if it failed, and what it left. A table is {name, file}, an image {title, file},
@@ -62,12 +64,14 @@ def run(code: str, inputs: list[list[str]], arguments: list[str] | None = None) 
     try:
         Path(_OUT).mkdir()
         names |= {variable: _input(file, kind) for variable, file, kind in inputs}
+        if modules:
+            sys.path.insert(0, str(Path.cwd() / modules))
         if arguments is not None:
             sys.argv = [_PROGRAM, *(_argument(text, names) for text in arguments)]
         reply["value"] = _save_results(_run(code, names), names, reply)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the program raises
         if not isinstance(error, SystemExit) or error.code not in (None, 0):
-            reply["error"] = _without_places(_described(error, names))
+            reply["error"] = _without_places(_described(error, names, modules))
     finally:
         restore()
     reply["printed"] = _printed()
@@ -357,15 +361,16 @@ def _save_files(reply: Reply) -> None:
         reply["notes"].append(f"only {_MOST_FILES} of {len(files)} files are kept")
 
 
-def _described(error: BaseException, names: Mapping[str, Any]) -> str:
+def _described(error: BaseException, names: Mapping[str, Any], modules: str) -> str:
     """Return the program's own lines and the message, without those of libraries."""
     if isinstance(error, SyntaxError) and error.filename == _PROGRAM:
         return "".join(traceback.format_exception_only(error))[:_MOST_ERROR].strip()
-    lines = [
-        f"line {frame.lineno}: {frame.line}"
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == _PROGRAM
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f"line {frame.lineno}: {frame.line}" for frame in frames if frame.filename == _PROGRAM]
+    archive = str(Path.cwd() / modules) if modules else _PROGRAM
+    if frames and (inside := frames[-1]).filename.startswith(f"{archive}/"):
+        name = inside.filename.removeprefix(f"{archive}/")
+        lines.append(f"{name}, line {inside.lineno}: {inside.line}")
     message = "".join(traceback.format_exception_only(error)).strip()
     if isinstance(error, MemoryError):
         message = "MemoryError: it needs more memory than a program may have"

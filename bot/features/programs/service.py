@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import io
 import logging
 import time
+import zipfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from bot.core.answers import Chart, Source
@@ -36,6 +41,7 @@ a million rows with gradient boosting needs 0.9 GiB."""
 
 _ENVIRONMENT = (("MPLBACKEND", "Agg"), ("JOBLIB_MULTIPROCESSING", "0"))
 _JOBS = "bot.features.programs.program"
+_MODULES = "modules.zip"
 _PER_ASKER = 2
 _WAIT_SECONDS = 60.0
 _MOST_FILES = 20_000_000  # bytes together
@@ -62,17 +68,28 @@ class IsolatedPrograms:
         )
 
     async def run(
-        self, program: str, artifacts: Artifacts, arguments: Sequence[str] | None = None
+        self,
+        program: str,
+        artifacts: Artifacts,
+        arguments: Sequence[str] | None = None,
+        modules: Mapping[str, bytes] = MappingProxyType({}),
     ) -> ToolResult:
         """See `Programs.run`."""
-        written = await asyncio.to_thread(Written.of, program)
+        written = await asyncio.to_thread(Written.of, program, *modules.values())
         handles = (text for text in arguments or () if HANDLE.fullmatch(text))
         inputs = await _named(tuple(dict.fromkeys((*written.names, *handles))), artifacts)
         async with asker_process(
             _JOBS, self._limits, Reach(environment=_ENVIRONMENT), once=True, share=self._share
         ) as process:
             begun = time.monotonic()
-            reply = await self._reply(process, program, inputs, artifacts, arguments)
+            if modules:
+                await asyncio.to_thread(process.write, _MODULES, _zipped(modules))
+            job = {
+                "code": program,
+                "arguments": arguments,
+                "modules": _MODULES if modules else "",
+            }
+            reply = await self._reply(process, job, inputs, artifacts)
             left = await asyncio.to_thread(_left, process, reply)
         seconds = time.monotonic() - begun
         keeping = _Keeping(artifacts, inputs)
@@ -82,20 +99,19 @@ class IsolatedPrograms:
     async def _reply(
         self,
         process: IsolatedProcess,
-        program: str,
+        job: Mapping[str, Any],
         inputs: Sequence[Artifact],
         artifacts: Artifacts,
-        arguments: Sequence[str] | None,
     ) -> dict[str, Any]:
-        """Run a program in a process, and return its reply, which is the program's word. Raises
-        ToolError."""
+        """Run a program in a process with the arguments `job`, and return its reply, which is the
+        program's word. Raises ToolError."""
         await _prove(process)
         for artifact in inputs:
             data = await artifacts.read(artifact.handle)
             await asyncio.to_thread(process.write, artifact.handle, data)
         named = [[artifact.handle, artifact.handle, _kind(artifact)] for artifact in inputs]
         try:
-            reply = await process.call("run", code=program, inputs=named, arguments=arguments)
+            reply = await process.call("run", inputs=named, **job)
         except (TimeoutError, ComputingTimeout):
             raise ToolError(
                 f"The program was ended after {self._limits.seconds:g} s. Take fewer rows or "
@@ -132,17 +148,31 @@ class Written:
     holds_data: bool = False
 
     @classmethod
-    def of(cls, program: str) -> Written:
-        """Read a program; one that cannot be parsed says nothing, and will not run."""
-        try:
-            nodes = list(ast.walk(ast.parse(program)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return cls()
+    def of(cls, program: str, *modules: bytes) -> Written:
+        """Read a program, and the data in `modules`. What cannot be parsed says nothing, and will not run."""
+        nodes = _nodes(program)
         names = (node.id for node in nodes if isinstance(node, ast.Name))
         return cls(
             tuple(dict.fromkeys(name for name in names if HANDLE.fullmatch(name))),
-            any(map(_is_data, nodes)),
+            any(map(_is_data, chain(nodes, *map(_nodes, modules)))),
         )
+
+
+def _nodes(code: str | bytes) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _zipped(modules: Mapping[str, bytes]) -> bytes:
+    """Return an archive from which Python imports the modules, with their folders, which it needs."""
+    packed = io.BytesIO()
+    folders = {f"{folder}/" for name in modules for folder in PurePosixPath(name).parents}
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in {**dict.fromkeys(sorted(folders - {"./"}), b""), **modules}.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
 
 
 def _is_data(node: ast.AST) -> bool:

@@ -21,6 +21,7 @@ READ, RUN = "read_skill_file", "run_skill_script"
 """The tools for the files of skills."""
 
 _MOST_FILES = 50  # that the model is told
+_MOST_CODE = 4 * 2**20  # bytes of the Python files that a script may import
 
 
 class Library:
@@ -83,6 +84,17 @@ class Library:
         except (Unusable, OSError) as error:
             why = error if isinstance(error, Unusable) else "it cannot be read"
             raise ToolError(f"{path} of {skill}: {why}.") from None
+
+    async def modules(self, skill: str, path: str) -> dict[str, bytes]:
+        """See `SkillFiles.modules`."""
+        loaded, script = self.get(skill), PurePosixPath(path.strip())
+        files = [f for f in (loaded.files if loaded else ()) if is_script(f.path)]
+        if sum(file.size for file in files) > _MOST_CODE:
+            return {}
+        modules = {f.path: await self.read(skill, f.path) for f in files if f.path != str(script)}
+        folder = script.parent
+        beside = {PurePosixPath(name) for name in modules if folder in PurePosixPath(name).parents}
+        return modules | {str(name.relative_to(folder)): modules[str(name)] for name in beside}
 
     async def text(self, skill: str, path: str) -> str:
         """See `SkillFiles.text`."""

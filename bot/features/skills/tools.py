@@ -85,11 +85,13 @@ async def run_skill_script(
     artifacts: Provided[Artifacts],
 ) -> ToolResult:
     """Run a Python script of a skill which you have, as run_python runs a program: alone, without
-    network and other files. What it prints comes back; files that it leaves in ./out are saved."""
+    network and other files; it may import the skill's other Python files. What it prints comes back;
+    files that it leaves in ./out are saved."""
     if PurePosixPath(path).suffix != ".py":
         raise ToolError(f"{path} cannot be run here: only Python scripts can. Read it instead.")
     try:
         code = (await skills.read(skill, path)).decode()
     except UnicodeDecodeError:
         raise ToolError(f"{path} is no Python script in UTF-8.") from None
-    return await programs.run(code, artifacts, arguments)
+    modules = await skills.modules(skill, path)
+    return await programs.run(code, artifacts, arguments, modules)

@@ -26,7 +26,8 @@ from bot.settings import ChannelTable, ModelSettings, Settings
 from bot.slack.ui.progress import Progress, advance
 from bot.slack.ui.run_details import details_modal
 from bot.store import Stores
-from bot.toolkit import SkillFiles
+from bot.testing.artifacts import MemoryArtifacts
+from bot.toolkit import Programs, SkillFiles
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_on, bot_with
 
@@ -224,7 +225,11 @@ def shop(root: Path, refunds: str = REFUNDS) -> SkillSettings:
     (root / "refunds" / "references" / "limits.md").write_text("Shoes: 70 EUR\n")
     (root / "refunds" / "references" / "limits.csv").write_text("item,limit\nShoes,70\n")
     (root / "refunds" / "scripts" / "limit.py").write_text(
-        "from __future__ import annotations\nimport sys\nprint('limit of', sys.argv[1])\n"
+        "from __future__ import annotations\nimport sys\nimport rates\nfrom scripts.rates import NAME\n"
+        "print(NAME, sys.argv[1])\nrates.check(sys.argv[1])\n"
+    )
+    (root / "refunds" / "scripts" / "rates.py").write_text(
+        "NAME = 'limit of'\ndef check(item):\n    assert item == 'x', 'no such item'\n"
     )
     (root / "refunds" / "scripts" / "limit.sh").write_text("echo no\n")
     for name in ("oncall", "salaries"):
@@ -438,6 +443,12 @@ async def test_files_of_a_skill_are_read_and_its_python_is_run(
         sources = [s.title for entry in entries for made in entry.calls for s in made.sources]
         assert sources[:1] == ["refunds/references/limits.md"]
         library = bot.runner.deps.toolbox.services[SkillFiles]
+        script = ("refunds", "scripts/limit.py")
+        code, modules = await library.text(*script), await library.modules(*script)
+        assert {*modules} == {"rates.py", "scripts/rates.py"}
+        programs = bot.runner.deps.toolbox.services[Programs]
+        failed = await programs.run(code, MemoryArtifacts(), ["y"], modules)
+        assert "rates.py, line 3: assert item == 'x', 'no such item'" in failed.content
         (tmp_path / "refunds" / "references" / "limits.md").write_text("Shoes: 999 EUR")
         with pytest.raises(ToolError, match="has changed"):
             await library.text("refunds", "references/limits.md")
