@@ -108,8 +108,9 @@ class McpServer(BaseModel):
     while a call runs, over the protocol of 2025-11-25.
 
     With `account = "person"` each person connects an account of their own, and calls run on the
-    account of the asker. With "workspace" all calls run on one account, for which the bot itself
-    signs in. Only `people`, by their ids, may use the server; None is for everybody.
+    account of the asker. With "workspace" all calls run on one account, which an admin connects or, with
+    client credentials, the bot itself signs in to. Only `people`, by their ids, may use the server; None
+    is for everybody.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -149,8 +150,6 @@ class McpServer(BaseModel):
             raise ValueError(f"{key} needs a url that begins with https://")
         if self.signs_in and self.is_personal:
             raise ValueError('grant = "client_credentials" needs account = "workspace"')
-        if not (self.signs_in or self.is_personal):
-            raise ValueError(f'{key} needs oauth with grant = "client_credentials"')
         return self
 
     @property

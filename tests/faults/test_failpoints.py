@@ -131,6 +131,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "sealed.py:SealedValues._swap": "renews the encryption of what is there",
     "sealed.py:SealedValues.remove": "a second time there is nothing to remove",
     "sealed.py:SealedValues.names": "reads only",
+    "features/accounts/store.py:AccountStore.note_asked": "asked once more: each admin was told under one name",
     "features/accounts/store.py:AccountStore.save": "the bot signs in again",
     "features/accounts/store.py:AccountStore.connect": "one transaction: who got no page of it connects again",
     "features/accounts/store.py:AccountStore.save_unconfirmed": "who got no page of it connects again",

@@ -200,9 +200,9 @@ async def test_only_admins_of_the_one_workspace_pin() -> None:
     async with Workspace.open() as ws, slack_session() as session:
         settings = Settings(slack_bot_token=ws.bot_token, slack_api_url=ws.api_url)
         one = await one_workspace(settings, session)
-        may_pin = admins_of(one, Policy(admins=(GUS, EVE)))
-        assert may_pin
+        admins = admins_of(one, Policy(admins=(GUS, EVE)))
+        assert admins.may_pin
         for user, expected in ((ADA, True), (BEN, False), (GUS, False), (EVE, False)):
-            assert await may_pin(AccountOwner(ws.team_id, user)) is expected
-        assert not await may_pin(AccountOwner("T0OTHER", ADA))
-        assert admins_of(cast("Workspaces", None), Policy()) is None
+            assert await admins.is_admin(AccountOwner(ws.team_id, user)) is expected
+        assert not await admins.is_admin(AccountOwner("T0OTHER", ADA))
+        assert not admins_of(cast("Workspaces", None), Policy()).may_pin

@@ -11,7 +11,7 @@ from cryptography.fernet import Fernet
 
 from bot.core.context import RequestContext, bound_request
 from bot.features.accounts.account import AccountChange, AccountOwner, Whom
-from bot.features.accounts.accounts import Accounts
+from bot.features.accounts.accounts import Accounts, Admins
 from bot.features.accounts.connections import AccountServers
 from bot.features.accounts.pages import AccountPages
 from bot.features.accounts.service import AccountService
@@ -83,10 +83,10 @@ async def connecting(
     if public_url:
         settings = settings.model_copy(update={"bot_public_url": public_url})
 
-    async def may_pin(owner: AccountOwner) -> bool:
-        return owner in admins
+    async def is_admin(person: AccountOwner) -> bool:
+        return person in admins
 
-    accounts = service_of(settings).accounts(stores, may_pin)
+    accounts = service_of(settings).accounts(stores, Admins(is_admin, may_pin=True))
     place = Connecting(settings, accounts, notes, port)
 
     async def tell(change: AccountChange) -> None:

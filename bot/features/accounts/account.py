@@ -1,4 +1,4 @@
-"""Personal accounts: what the bot tells about the accounts that people connected to MCP servers.
+"""Accounts: what the bot tells about the accounts that people connected to MCP servers.
 
 Nothing here holds a token. The records with tokens are in `bot.features.accounts.records`.
 """
@@ -30,6 +30,12 @@ class AccountState(StrEnum):
     FORBIDDEN = "forbidden"  # the settings do not let this person use the server
 
 
+ADMINS_MEND = frozenset(
+    {AccountState.NONE, AccountState.UNCONFIRMED, AccountState.NEEDS_MORE, AccountState.ENDED}
+)
+"""States of the workspace's account in which an admin has to connect it."""
+
+
 class EndReason(StrEnum):
     """Why an account ended."""
 
@@ -44,9 +50,18 @@ class Outcome(StrEnum):
 
     CODE_NEEDED = "code_needed"  # allowed in a browser; the person must type the finish code
     CONNECTED = "connected"
-    REFUSED = "refused"  # the person did not allow it
+    REFUSED = "refused"  # the person did not allow it, or is no admin
+    WANTED = "wanted"  # a run lacked the account of the workspace
     ENDED = "ended"  # the server ended it while it was in use
     DISCONNECTED = "disconnected"
+
+
+class AdminState(StrEnum):
+    """Whether who connected the account of the workspace could still do so."""
+
+    ADMIN = "admin"
+    MEMBER = "member"  # an admin no longer
+    LEFT = "left"
 
 
 class Revoked(StrEnum):
@@ -70,11 +85,19 @@ class ConnectFailure(StrEnum):
     UNREACHABLE = "unreachable"  # it does not answer right now
     REFUSED = "refused"  # the person did not allow it
     ADDRESS = "address"  # the pasted text is not the address that the browser was sent to
+    ADMIN = "admin"  # only admins connect the account of the workspace
+    TAKEN = (
+        "taken"  # another admin connected or disconnected the account of the workspace meanwhile
+    )
+
+
+_WORKSPACE = "workspace"
 
 
 @dataclass(frozen=True, slots=True)
 class AccountOwner:
-    """A person of a workspace, by their ids in Slack."""
+    """A person of a workspace, by their ids in Slack; or the workspace itself, which has one account for
+    everybody. Ids of Slack are in upper case, so no person has the name in its place."""
 
     team: str
     user: str
@@ -84,10 +107,24 @@ class AccountOwner:
         """Return the person who asked."""
         return cls(request.team, request.user)
 
+    @classmethod
+    def workspace(cls, team: str) -> AccountOwner:
+        """Return the workspace as the owner of an account."""
+        return cls(team, _WORKSPACE)
+
+    @property
+    def name(self) -> str:
+        """The name under which something is stored of it."""
+        return f"{self.team}:{self.user}"
+
+    @property
+    def is_workspace(self) -> bool:
+        """Whether this is the workspace, and no person."""
+        return self.user == _WORKSPACE
+
 
 OWN = AccountOwner("", "bot")
-"""The owner of the bot's own accounts, at which it signs in by itself, in all workspaces. Ids of Slack are
-in upper case, so no person has this one."""
+"""The owner of the bot's own accounts, at which it signs in by itself, in all workspaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +146,7 @@ class AccountView:
     - `name`: the name of the account at the server, "" if the server does not tell it.
     - `id`: changes with each connection.
     - `connected_at`: seconds since the epoch, 0 without a connection.
+    - `by`: the admin who connected the account of the workspace; "" if that was erased.
     """
 
     server: str
@@ -122,6 +160,8 @@ class AccountView:
     name: str = ""
     id: str = ""
     connected_at: float = 0.0
+    by: str = ""
+    admin: AdminState = AdminState.ADMIN
 
     @property
     def usable(self) -> bool:
@@ -138,7 +178,8 @@ class AccountChange(BaseModel):
     """A change of an account. It is stored until it has been told.
 
     `approval` is the id of the approval that waits for it, "" for none. `at` is in seconds since
-    the epoch. `id` is that of the connection, `name` that of the account at the server.
+    the epoch. `id` is that of the connection, `name` that of the account at the server. `by` is who
+    changed the account of the workspace, or tried to; "" for the server, or a run.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -153,6 +194,7 @@ class AccountChange(BaseModel):
     name: str = ""
     id: str = ""
     at: float
+    by: str = ""
 
     @property
     def owner(self) -> AccountOwner:
@@ -162,7 +204,7 @@ class AccountChange(BaseModel):
     def key(self) -> str:
         """The name under which the change is stored."""
         parts = (self.team, self.user, self.server, self.outcome, self.id, self.approval)
-        return ":".join(parts)
+        return ":".join((*parts, self.by) if self.by else parts)
 
 
 OnAccountChange = Callable[[AccountChange], Awaitable[None]]
@@ -249,7 +291,27 @@ def own_problem(server: str, state: AccountState, why: str = "") -> AccountProbl
     return AccountProblem(text, server=server, state=state, cause=cause)
 
 
-def problem(server: str, state: AccountState, wanted: str = "") -> AccountProblem:
-    """Return the error of a call that could not be made because of the asker's account."""
-    text = _WORDS[state].format(label=label_of(server))
+_FOR_ADMINS = (
+    "Nothing was done, and calling it again changes nothing. Go on without it, and say in the result that an "
+    "admin has to connect {label} in the bot's Home tab; admins are told, too."
+)
+_WORKSPACE_WORDS = {
+    **_WORDS,
+    AccountState.NONE: f"Nobody has connected {{label}} for this workspace. {_FOR_ADMINS}",
+    AccountState.UNCONFIRMED: f"Nobody has connected {{label}} for this workspace. {_FOR_ADMINS}",
+    AccountState.NEEDS_MORE: (
+        f"{{label}} wants one more right of the workspace's account for this call. {_FOR_ADMINS}"
+    ),
+    AccountState.ENDED: f"{{label}} has ended the connection of this workspace. {_FOR_ADMINS}",
+}
+
+
+def problem(
+    owner: AccountOwner, server: str, state: AccountState, wanted: str = ""
+) -> AccountProblem:
+    """Return the error of a call that could not be made because of an account."""
+    if owner == OWN:
+        return own_problem(server, state)
+    words = _WORKSPACE_WORDS if owner.is_workspace else _WORDS
+    text = words[state].format(label=label_of(server))
     return AccountProblem(text, server=server, state=state, wanted=wanted)

@@ -19,6 +19,7 @@ from typing_extensions import override
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.features.accounts.account import (
+    ADMINS_MEND,
     OWN,
     AccountOwner,
     AccountProblem,
@@ -26,7 +27,6 @@ from bot.features.accounts.account import (
     ConnectError,
     ConnectFailure,
     EndReason,
-    own_problem,
     problem,
 )
 from bot.features.accounts.accounts import Accounts
@@ -103,7 +103,7 @@ class AccountAuth(httpx2.Auth):
             self._leave(found)
         except Exception as error:  # noqa: BLE001 - nothing may end the connection
             log.warning("No token for MCP server %s: %s", self._server, type(error).__name__)
-            self._leave(_of(self._owner)(self._server, AccountState.BUSY))
+            self._leave(problem(self._owner, self._server, AccountState.BUSY))
         else:
             self.why = ""
             return access.token
@@ -111,7 +111,7 @@ class AccountAuth(httpx2.Auth):
 
     async def _reject(self, token: str) -> None:
         """Handle that the server refuses a token that was just refreshed."""
-        self._leave(_of(self._owner)(self._server, AccountState.ENDED))
+        self._leave(problem(self._owner, self._server, AccountState.ENDED))
         try:
             await self._access.end(self._owner, self._server, token, EndReason.REJECTED)
         except Exception as error:  # noqa: BLE001 - as above
@@ -120,16 +120,12 @@ class AccountAuth(httpx2.Auth):
     def _note_wish(self, response: httpx2.Response) -> None:
         if oauth.extract_field_from_www_auth(response, "error") == "insufficient_scope":
             wanted = bounded_scopes(oauth.extract_scope_from_www_auth(response) or "")
-            self._leave(problem(self._server, AccountState.NEEDS_MORE, wanted))
+            self._leave(problem(self._owner, self._server, AccountState.NEEDS_MORE, wanted))
 
     def _leave(self, found: AccountProblem) -> None:
         self.why = found.cause
         if (collected := problems.get(None)) is not None:
             collected.append(found)
-
-
-def _of(owner: AccountOwner) -> Callable[[str, AccountState], AccountProblem]:
-    return own_problem if owner == OWN else problem
 
 
 CONNECT_ACCOUNT = ToolFacts(
@@ -144,13 +140,36 @@ CONNECT_ACCOUNT = ToolFacts(
 )
 
 
-async def _checked(connection: Connection) -> str:
-    """Connect with the asker's account, and say which tools they have, for the model."""
+CHECK_ACCOUNT = ToolFacts(
+    name="check_account",
+    description=(
+        "Check the account that this workspace has at this server, and list the server's tools. Call it "
+        "when the tools for a question are not listed yet."
+    ),
+    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+    read_only=True,
+    ours=True,
+)
+
+
+async def _listed(connection: Connection) -> str:
+    """Connect with an account, and say which tools it has, for the model; "" while all are off."""
     await connection.refresh()
     names = [tool_name(connection.name, name) for name in connection.accepted]
     if names or not connection.listing.tools:
         return f"Connected. Tools to acquire: {', '.join(names) or 'none'}."
-    return (
+    return ""
+
+
+async def _checked_for_all(connection: Connection) -> str:
+    return await _listed(connection) or (
+        "Connected. Its tools are off until the bot's operator has accepted them with "
+        f"`bot mcp --accept {connection.name}`. Say so, and go on without it."
+    )
+
+
+async def _checked(connection: Connection) -> str:
+    return await _listed(connection) or (
         "Connected. Its tools are off until they are accepted. Where the bot serves one workspace, an "
         "admin of it has to connect an account here too; else the bot's operator runs "
         f"`bot mcp --accept {connection.name}`. Tell the asker so, and go on without it."
@@ -187,7 +206,7 @@ class PersonalPool:
             await self._drop(key)
             entry = None
         if entry is None:
-            await self._make_room(key[0])
+            await self._make_room(key)
             entry = self._entries.setdefault(key, _Entry(make(), account))
         self._entries.move_to_end(key)
         entry.users += 1
@@ -214,12 +233,13 @@ class PersonalPool:
         self._entries.clear()
         await asyncio.gather(*(entry.connection.close() for entry in entries))
 
-    async def _make_room(self, server: str) -> None:
+    async def _make_room(self, wanted: tuple[str, AccountOwner]) -> None:
         while len(self._entries) >= _MOST:
             unused = next((key for key, entry in self._entries.items() if not entry.users), None)
             if unused is None:
                 log.warning("All %d personal MCP connections are in use", _MOST)
-                raise problem(server, AccountState.BUSY)
+                server, owner = wanted
+                raise problem(owner, server, AccountState.BUSY)
             await self._drop(unused)
 
     async def _drop(self, key: tuple[str, AccountOwner]) -> None:
@@ -234,6 +254,11 @@ class PersonalConnections:
 
     own_tools: Mapping[str, OwnTool] = {CONNECT_ACCOUNT.name: OwnTool(CONNECT_ACCOUNT, _checked)}
 
+    @property
+    def account(self) -> str:
+        """The server's name, as each person has an account of their own there."""
+        return self.name
+
     def __init__(
         self,
         name: str,
@@ -244,7 +269,6 @@ class PersonalConnections:
         on_unreachable: OnUnreachable,
     ) -> None:
         self.name = name
-        self.account = name
         self._accounts = accounts
         self._pool = pool
         self._connect = connect
@@ -275,10 +299,12 @@ class PersonalConnections:
             found = next(iter(problems.get()), None)
             if found is None:
                 raise ToolError(
-                    f"{label_of(self.name)} does not let the asker do this. Nothing was done."
+                    f"{label_of(self.name)} does not let this account do that. Nothing was done."
                 ) from None
             if found.state is AccountState.NEEDS_MORE:
                 await self._accounts.calls.want(owner, self.name, found.wanted, tool)
+            if owner.is_workspace and found.state in ADMINS_MEND:
+                await self._accounts.ask_admins(owner, self.name)
             raise found from None
         finally:
             problems.reset(left)
@@ -294,6 +320,31 @@ class PersonalConnections:
         """Record that the server cannot be reached, unless it only refuses one person."""
         if not problems.get([]):
             await self._on_unreachable(why)
+
+
+class WorkspaceConnections(PersonalConnections):
+    """The connections to one server, one for each workspace, which everybody there shares."""
+
+    own_tools: Mapping[str, OwnTool] = {
+        CHECK_ACCOUNT.name: OwnTool(CHECK_ACCOUNT, _checked_for_all)
+    }
+
+    @property
+    @override
+    def account(self) -> str:
+        """Nobody's own: who approves calls and reads their results is as with `headers`."""
+        return ""
+
+    @override
+    @asynccontextmanager
+    async def for_asker(self, tool: str = "") -> AsyncGenerator[Connection]:
+        """Yield the connection of the workspace of the request in progress. Raises AccountProblem."""
+        request = current_request().request
+        owner = AccountOwner.workspace(request.team)
+        if not self._accounts.may_use(self.name, request.user):
+            raise problem(owner, self.name, AccountState.FORBIDDEN)
+        async with self.of(owner, tool) as connection:
+            yield connection
 
 
 class AccountServers:
@@ -324,7 +375,9 @@ class AccountServers:
         """Return the connections to a server, one for each person; None without accounts."""
         if self._accounts is None:
             return None
-        self._connections[name] = PersonalConnections(
+        is_shared = self._servers[name].is_of_workspace
+        kind = WorkspaceConnections if is_shared else PersonalConnections
+        self._connections[name] = kind(
             name, self._accounts, self._pool, connect, on_listed, on_unreachable
         )
         return self._connections[name]

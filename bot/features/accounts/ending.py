@@ -131,14 +131,13 @@ class Revocations:
     async def _end(self, name: str, record: Record, result: Revoked) -> None:
         """Put on record how a revocation ended, then delete it."""
         team, user, _, server = name.split(":", 3)
+        who = "" if AccountOwner(team, user).is_workspace else user
         is_revoked = result is Revoked.NOW
         if not is_revoked:
             log.warning("Tokens of a removed account at %s were not revoked: gave up", server)
         if user:
             what = f"{'revoked' if is_revoked else 'not revoked'} {server}"
-            entry = AuditEntry(
-                kind=AuditKind.ACCOUNT, team=team, who=user, what=what, ok=is_revoked
-            )
+            entry = AuditEntry(kind=AuditKind.ACCOUNT, team=team, who=who, what=what, ok=is_revoked)
             await record([entry])
         await self.storage.revocations.forget(name)
 
@@ -213,10 +212,13 @@ class Ending:
     revocations: Revocations
     outbox: ChangeOutbox
 
-    async def disconnect(self, owner: AccountOwner, server: str, *, id: str = "") -> Revoked:
+    async def disconnect(
+        self, owner: AccountOwner, server: str, *, id: str = "", by: str = ""
+    ) -> Revoked:
         """Delete an account. Return whether the server has revoked its tokens.
 
-        With `id`, do so only if that is still the current connection.
+        With `id`, do so only if that is still the current connection. `by` is the admin who disconnects
+        that of the workspace.
         """
         unconfirmed = await self.storage.unconfirmed(owner, server)
         if unconfirmed and id in ("", unconfirmed.id):
@@ -230,10 +232,10 @@ class Ending:
             return Revoked.NEVER
         if stored is None or id not in ("", stored.value.id):
             return Revoked.NEVER
-        change = stored.value.change(Outcome.DISCONNECTED)
+        change = stored.value.change(Outcome.DISCONNECTED).model_copy(update={"by": by})
         revocation = await self.revocations.store(stored.value, named=True)
         if not await self.storage.remove(stored, change):  # just refreshed or replaced
-            return await self.disconnect(owner, server, id=stored.value.id)
+            return await self.disconnect(owner, server, id=stored.value.id, by=by)
         self.outbox.tell_soon(change)
         return await self.revocations.attempt(revocation)
 

@@ -1,4 +1,4 @@
-"""The feature: people connect accounts of their own to MCP servers with `account = "person"`."""
+"""The feature: MCP servers with accounts, of each person (`account = "person"`) or of the workspace."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from bot.store.families import Family
 
 STORED = (
     Family("account"),
+    Family("account-asked"),
     Family("account-audiences"),
     Family("account-client"),
     Family("account-pending"),

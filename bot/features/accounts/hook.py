@@ -1,4 +1,4 @@
-"""Personal accounts of one run: its calls use the asker's account, and nobody else's.
+"""Accounts of one run: its calls use the asker's account, and nobody else's, or that of the workspace.
 
 Before a call, the asker connects the account, if it cannot be used, and says who may see what it
 finds, if others would read the answer. The run waits for both as it waits for approvals.
@@ -22,7 +22,13 @@ from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Entry, Request
 from bot.features.accounts import hook_words as words
-from bot.features.accounts.account import AccountOwner, AccountState, AccountView
+from bot.features.accounts.account import (
+    ADMINS_MEND,
+    AccountOwner,
+    AccountState,
+    AccountView,
+    problem,
+)
 from bot.runs.policy.own_data import MISSING, NAME, USED, accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import Waits
 from bot.runs.run import Run
@@ -103,6 +109,12 @@ class PersonalAccounts(Protocol):
     async def view(self, owner: AccountOwner, server: str) -> AccountView:
         """Return the account of a person at a server; of state NONE when there is none."""
 
+    def is_of_workspace(self, server: str) -> bool:
+        """Return whether the workspace has one account at this server, which an admin connects."""
+
+    async def ask_admins(self, owner: AccountOwner, server: str) -> None:
+        """Have the admins of a workspace told that a run lacked its account."""
+
 
 class AccountHook(Hooks):
     """The hook of one run that decides whether a call may use its asker's account.
@@ -139,6 +151,8 @@ class AccountHook(Hooks):
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        if self._accounts and self._accounts.is_of_workspace(tool.group):
+            return await self._of_workspace(self._accounts, tool)
         if not tool.account:
             return None
         request = self._waits.request
@@ -154,6 +168,17 @@ class AccountHook(Hooks):
         if refusal is None:
             self._used[tool.account] = label
         return refusal
+
+    async def _of_workspace(self, accounts: PersonalAccounts, tool: Tool) -> str | None:
+        """Return None when the account of the workspace can be used; else say why not, before anybody is
+        asked to approve the call. Whoever approves and reads is decided as for servers with headers."""
+        owner = AccountOwner.workspace(self._waits.request.team)
+        view = await accounts.view(owner, tool.group)
+        if view.usable_for(tool.name):
+            return None
+        if view.state in ADMINS_MEND:
+            await accounts.ask_admins(owner, tool.group)
+        return f"Not done: {problem(owner, tool.group, view.state)}"
 
     async def _connected(
         self, view: AccountView, tool: Tool, arguments: BaseModel

@@ -15,6 +15,12 @@ _BEFORE = Text(
     "You go to {host} and sign in there. The bot can then use your {label} account when {name} asks "
     "it to in Slack. Stop if that is not you."
 )
+_CONNECT_WORKSPACE = Text("Connect {label} for everybody in {workspace}?")
+_BEFORE_WORKSPACE = Text(
+    "This link is for {name}. You go to {host} and sign in there. Everybody who may ask the bot can then read "
+    "in Slack what this {label} account sees, also once you have left. Use an account that was made for that. "
+    "Stop if you are not {name}."
+)
 _ONE_MOMENT, _LEAVING = Text("One moment"), Text("You are going to {host}.")
 _CONNECTED = Text("{label} is connected for {name}")
 _GO_BACK = Text("You can close this page and go back to Slack.")
@@ -76,6 +82,17 @@ _FAILURES = {
         Text("Nothing was connected"),
         Text("You did not allow it. The bot goes on without it. You can close this page."),
     ),
+    ConnectFailure.ADMIN: (
+        Text("Nothing was connected"),
+        Text("Only admins connect this service, as it is for everybody. Ask one of them."),
+    ),
+    ConnectFailure.TAKEN: (
+        Text("Nothing was connected"),
+        Text(
+            "Another admin has connected or disconnected this service meanwhile. The bot's Home tab in Slack "
+            "shows how it is now."
+        ),
+    ),
     ConnectFailure.ADDRESS: (
         Text("This is not the right address"),
         Text(
@@ -91,11 +108,16 @@ def failure(why: ConnectFailure) -> tuple[str, str]:
     return title(), sentence()
 
 
-def before_leaving(label: str, host: str, whom: Whom) -> tuple[str, str]:
+def before_leaving(
+    label: str, host: str, whom: Whom, *, for_workspace: bool = False
+) -> tuple[str, str]:
     """Return the title and text of the page before somebody goes to a service."""
     # People choose their names: one must not end in a handle of somebody else, nor turn theirs around.
     name = without_invisible(whom.name).translate(_NO_HANDLE).strip()
     handle = f" (@{whom.handle})" if whom.handle else ""
+    if for_workspace:
+        title = _CONNECT_WORKSPACE(label=label, workspace=whom.workspace)
+        return title, _BEFORE_WORKSPACE(name=f"{name}{handle}", host=host, label=label)
     title = _CONNECT(label=label, name=f"{name}{handle}", workspace=whom.workspace)
     return title, _BEFORE(host=host, label=label, name=name)
 

@@ -88,8 +88,10 @@ class AccountPages:
     async def _before_leaving(self, accounts: Accounts, request: web.Request) -> web.Response:
         token = request.query.get("ticket", "")
         ticket = await accounts.connecting.opened(token)
-        view = await accounts.view(ticket.owner, ticket.server)
-        title, text = words.before_leaving(view.label, view.host, ticket.whom)
+        view = await accounts.view(ticket.account, ticket.server)
+        title, text = words.before_leaving(
+            view.label, view.host, ticket.whom, for_workspace=ticket.for_workspace
+        )
         seen = secrets.token_urlsafe(24)
         form = (
             f'<form method="post" action="{escape(accounts.address.url + CONNECT)}">'

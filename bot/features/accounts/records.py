@@ -14,6 +14,7 @@ from bot.features.accounts.account import (
     AccountChange,
     AccountOwner,
     AccountState,
+    AdminState,
     EndReason,
     Outcome,
     Whom,
@@ -108,8 +109,21 @@ class _Owned(BaseModel):
         return AccountOwner(self.team, self.user)
 
 
-class AccountRecord(_Owned):
-    """The account of a person at a server.
+class _Connected(_Owned):
+    """A record of one person who connects an account: their own or, with `for_workspace`, that of the
+    workspace, in place of its connection with the id `replaces` ("" for none)."""
+
+    for_workspace: bool = False
+    replaces: str = ""
+
+    @property
+    def account(self) -> AccountOwner:
+        """The owner of the account."""
+        return AccountOwner.workspace(self.team) if self.for_workspace else self.owner
+
+
+class AccountRecord(_Connected):
+    """The account of a person at a server, or that of the workspace.
 
     - `state`: CONNECTED, NEEDS_MORE (of `wanted`) or ENDED (for `reason`).
     - `expires_at`: end of the access token, in seconds since the epoch; 0 if it never ends.
@@ -119,6 +133,9 @@ class AccountRecord(_Owned):
     - `wanted_by`: the tool that met the server's wish for more.
     - `code`: the finish code, while unconfirmed.
     - `ticket`: digest of the ticket that it was connected with; `approval` is that of the ticket.
+    - `by`: the admin who connected that of the workspace, "" once they are erased. Until it is confirmed,
+      it is theirs.
+    - `admin`: whether that person is still an admin here, or has left; as last seen.
     """
 
     id: str
@@ -141,6 +158,8 @@ class AccountRecord(_Owned):
     code: str = Field(default="", repr=False)
     ticket: str = ""
     approval: str = ""
+    by: str = ""
+    admin: AdminState = AdminState.ADMIN
 
     def change(self, outcome: Outcome) -> AccountChange:
         """Return the change of the account, to be told."""
@@ -154,6 +173,7 @@ class AccountRecord(_Owned):
             name=self.name,
             id=self.id,
             at=time.time(),
+            by=self.by if outcome is Outcome.CONNECTED else "",
         )
 
 
@@ -180,7 +200,7 @@ class Revocation(_Owned):
         return f"{self.team}:{self.user}:{self.id}:{self.server}"
 
 
-class Ticket(_Owned):
+class Ticket(_Connected):
     """The right to connect an account for its owner, in the link of a button in Slack.
 
     `presses` counts how often somebody went on from our page; they may until `until`, in seconds
@@ -194,7 +214,7 @@ class Ticket(_Owned):
     presses: int = 0
 
 
-class Flow(_Owned):
+class Flow(_Connected):
     """A browser on its way through the issuer's pages. It is stored under the digest of `state`.
 
     `browser` is the value of the cookie that this browser got. `proved` says that Slack has told

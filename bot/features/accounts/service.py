@@ -6,17 +6,27 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from prometheus_client import Counter
 from typing_extensions import override
 
 from bot.core.background import alongside
-from bot.core.check import Check, problem
-from bot.core.errors import ConfigurationError, ToolError
+from bot.core.check import Check, ok, problem, warning
+from bot.core.errors import ConfigurationError, SlackUnavailable, StoreError, ToolError
 from bot.features import IntakeDeps, OperatorPart, ProcessDeps
-from bot.features.accounts.account import AccountChange, AccountOwner, OnAccountChange, Outcome
+from bot.features.accounts.account import (
+    AccountChange,
+    AccountOwner,
+    AccountState,
+    AdminState,
+    OnAccountChange,
+    Outcome,
+)
 from bot.features.accounts.oauth.addresses import PublicAddress
 from bot.features.accounts.pages import AccountPages
+from bot.features.accounts.records import AccountRecord
 from bot.features.accounts.slack.listeners import AccountListeners
 from bot.features.accounts.slack.people import PeopleAccounts
 from bot.features.accounts.slack.sign_in import SlackSignIn
@@ -32,7 +42,7 @@ from bot.text.counting import counted
 from bot.text.redaction import redact_setting
 
 if TYPE_CHECKING:  # these load the SDK: half a second
-    from bot.features.accounts.accounts import Accounts, MayPin
+    from bot.features.accounts.accounts import Accounts, Admins
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +66,13 @@ class AccountService(OperatorPart):
         self._keys = keys
         self._public_url = public_url
         self._opened: tuple[Stores, Accounts] | None = None
+        self.changes = Counter(
+            "bot_account_changes",
+            "Changes of accounts at MCP servers, of a person or the workspace.",
+            ["account", "outcome"],
+            registry=None,
+        )
+        self.metrics = (self.changes,)
 
     @override
     def check(self) -> None:
@@ -74,14 +91,22 @@ class AccountService(OperatorPart):
                 )
 
     @override
-    async def checks(self, _stores: Stores | None) -> Sequence[Check]:
+    async def checks(self, stores: Stores | None) -> Sequence[Check]:
         """Return the lines of `bot doctor`."""
         try:
             self.check()
         except ConfigurationError as error:
             text, _, fix = str(error).rpartition(": ")
             return [problem("Accounts", text, fix.removesuffix("."))]
-        return []
+        names = [name for name, server in self.servers.items() if server.is_of_workspace]
+        if not names or stores is None:
+            return []
+        records = await self.store(stores).of_workspaces()
+        return [
+            check
+            for name in names
+            for check in _workspace_checks(name, [each for each in records if each.server == name])
+        ]
 
     def store(self, stores: Stores) -> AccountStore:
         """Return the store of accounts. Raises ConfigurationError for missing or wrong keys."""
@@ -89,22 +114,21 @@ class AccountService(OperatorPart):
         keys = [key.strip() for key in (self._keys or "").split(",")]
         return AccountStore(stores.redis, stores.retention, box_of(keys, stores.keyring))
 
-    def accounts(self, stores: Stores, may_pin: MayPin | None = None) -> Accounts:
+    def accounts(self, stores: Stores, admins: Admins | None = None) -> Accounts:
         """Return the accounts that `stores` keep, always the same for the same stores.
 
-        `may_pin` says whose listing of tools may be pinned; without it, only the operator accepts
-        tools. Raises ConfigurationError.
+        Without `admins` nobody is one: only the operator accepts tools. Raises ConfigurationError.
         """
         if self._opened and self._opened[0] is stores:
             return self._opened[1]
-        from bot.features.accounts.accounts import Accounts, nobody_pins
+        from bot.features.accounts.accounts import Accounts, Admins
 
         for server in self.servers.values():
             if server.oauth.client_secret:
                 redact_setting(server.oauth.client_secret.get_secret_value(), "client_secret")
         address = PublicAddress(self._public_url or "")
         accounts = Accounts(
-            self.servers, self.store(stores), stores.mcp, address, may_pin or nobody_pins
+            self.servers, self.store(stores), stores.mcp, address, admins or Admins()
         )
         self._opened = (stores, accounts)
         return accounts
@@ -142,7 +166,9 @@ class AccountService(OperatorPart):
             log.info("An account at %s: %s", change.server, change.outcome)
             for part in await deps.parts_in(change.team):
                 if isinstance(part, AccountListeners):
-                    await part.changes.tell(change)
+                    await part.tell(change)
+            whose = "workspace" if change.owner.is_workspace else "person"
+            self.changes.labels(whose, change.outcome).inc()
 
         accounts = self.accounts(deps.stores)
         with self.pages.served_by(accounts):
@@ -204,10 +230,13 @@ class AccountService(OperatorPart):
         """
         accounts = self.accounts(stores)
         try:
-            families = ("account", "account-pending", "account-revocation")
+            families = ("account", "account-pending", "account-tickets", "account-revocation")
             teams = await stores.erasure.teams_with(families, user)
             ended = sum([await accounts.ending.erase(AccountOwner(team, user)) for team in teams])
             later = await accounts.revocations.nameless()
+            workspace = AccountOwner.workspace("").user
+            teams = await stores.erasure.teams_with(("account",), workspace)
+            stays = sum([await self.store(stores).forget_person(team, user) for team in teams])
         finally:
             await accounts.close()
         lines = []
@@ -215,6 +244,11 @@ class AccountService(OperatorPart):
             lines.append(
                 f"Deleted the access to {counted(ended, 'account')} of theirs, and had the servers "
                 "withdraw it where they can."
+            )
+        if stays:
+            lines.append(
+                f"! {counted(stays, 'account')} that they connected for the workspace: it serves everybody, so "
+                "it stays, without their name. An admin can disconnect it in the Home tab."
             )
         if later:
             lines.append(
@@ -226,21 +260,50 @@ class AccountService(OperatorPart):
 
     @override
     async def end_workspace(self, stores: Stores, team: str) -> None:
-        """Delete the accounts of everybody in a workspace; their tokens are revoked later."""
+        """Delete the accounts of everybody in a workspace, and its own; their tokens are revoked later."""
         await self.accounts(stores).ending.erase_team(team)
 
 
-def admins_of(workspaces: Workspaces, policy: Policy) -> MayPin | None:
-    """Return whose listing of a personal server's tools may be pinned: that of admins.
+def _workspace_checks(name: str, records: Sequence[AccountRecord]) -> list[Check]:
+    """Return the lines about the accounts of workspaces at one server."""
+    subject, where = f"account at {name}", "in the bot's Home tab in Slack"
+    if not records:
+        return [warning(subject, "no admin has connected it yet", f"an admin does so {where}")]
+    checks, works = list[Check](), list[AccountRecord]()
+    for record in records:
+        by = record.by or "somebody"
+        if record.state is AccountState.ENDED:
+            text = f"{record.team}: the server has ended the connection"
+            checks.append(warning(subject, text, f"an admin connects it again {where}"))
+            continue
+        works.append(record)
+        if record.admin is not AdminState.ADMIN:
+            now = "has left" if record.admin is AdminState.LEFT else "is an admin no longer"
+            text = f"{record.team}: {by}, who connected it, {now}; it goes on until it is ended"
+            fix = f"connect it again with an account that stays, or disconnect it, {where}"
+            checks.append(warning(subject, text, fix))
+    if not checks:
+        day = datetime.fromtimestamp(works[0].connected_at, UTC).date()
+        one = f"connected by {works[0].by or 'somebody'} on {day}"
+        checks.append(
+            ok(subject, one if len(works) == 1 else f"connected in {len(works)} workspaces")
+        )
+    return checks
+
+
+def admins_of(workspaces: Workspaces, policy: Policy) -> Admins:
+    """Return who is an admin of which workspace.
 
     Pins hold for all workspaces, so with several of them only the operator pins.
     """
-    if not isinstance(workspaces, OneWorkspace):
-        return None
-    slack = workspaces.slack
+    from bot.features.accounts.accounts import Admins
 
-    async def may_pin(owner: AccountOwner) -> bool:
-        is_here = owner.team == slack.identity.team
-        return is_here and await may_administer(slack.people, policy, owner.user)
+    async def is_admin(person: AccountOwner) -> bool:
+        try:
+            slack = await workspaces.of(person.team)
+        except (SlackUnavailable, StoreError):
+            return False
+        is_here = slack is not None and slack.identity.team == person.team
+        return bool(slack and is_here and await may_administer(slack.people, policy, person.user))
 
-    return may_pin
+    return Admins(is_admin, may_pin=isinstance(workspaces, OneWorkspace))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -41,6 +41,7 @@ REFRESH_SECONDS = 30
 """How long one process may refresh a token: longer than a request to an issuer may take."""
 
 _TELL_SECONDS = 60  # for one change to be told
+_CONNECT_SECONDS = 10  # for a look at the account of a workspace, and the storing of another
 _OLDEST_CHANGE = 86_400.0  # seconds; older changes are told no more
 
 
@@ -79,13 +80,61 @@ class AccountStore:
     async def connect(self, record: AccountRecord, change: AccountChange) -> None:
         """Store a confirmed account, with the change to tell, and use up its ticket."""
         owner, server = record.owner, record.server
+        by = AccountOwner(owner.team, record.by or owner.user)
         sealed = self._values.seal(record)
         await self._redis.together(
             ("SET", self._key("account", owner, server), sealed, "EX", self._seconds),
-            ("DEL", self._key("account-pending", owner, server)),
+            ("DEL", self._key("account-pending", by, server)),
             ("DEL", self._redis.key("account-ticket", record.ticket)),
+            ("DEL", self._asked(owner.team, server)),
             *self._noting(change),
         )
+
+    @asynccontextmanager
+    async def connecting(self, team: str, server: str) -> AsyncGenerator[bool]:
+        """Lock the account of a workspace while the body connects it. Yield whether that may be done:
+        of two admins at once, one does."""
+        name = ("lock", "account-connect", team, server)
+        async with locked(self._redis, *name, seconds=_CONNECT_SECONDS) as lock:
+            yield lock is not None
+
+    async def was_asked(self, team: str, server: str, what: str) -> bool:
+        """Return whether admins were last asked for `what` of the account of a workspace."""
+        return bool(await self._redis.call("GET", self._asked(team, server)) == what.encode())
+
+    async def note_asked(self, team: str, server: str, what: str) -> None:
+        """Note that admins were asked, until the account is connected."""
+        key = self._asked(team, server)
+        await self._redis.call("SET", key, what, "EX", self._seconds)
+
+    async def forget_person(self, team: str, user: str) -> int:
+        """Make nameless what a person connected for the workspace. Return how many accounts there are."""
+        count = 0
+        async for name in self._values.names("account", f"{AccountOwner.workspace(team).name}:"):
+            key = self._redis.key("account", name)
+            while (stored := await self._load_readable(key)) and stored.value.by == user:
+                nameless = stored.value.model_copy(update={"by": "", "name": ""})
+                if await self._values.replace(key, stored, nameless):
+                    count += 1
+        return count
+
+    async def _load_readable(self, key: str) -> Stored[AccountRecord] | None:
+        try:
+            return await self._values.load(key, AccountRecord)
+        except CorruptValue as error:
+            log.warning("An account cannot be opened: %s", error)
+            return None
+
+    async def of_workspaces(self) -> list[AccountRecord]:
+        """Return the accounts of all workspaces that can be opened, and change nothing."""
+        found = []
+        async for name in self._values.names("account"):
+            team, user, _server = name.split(":", 2)
+            stored = await self._redis.call("GET", self._redis.key("account", name))
+            if stored and AccountOwner(team, user).is_workspace:
+                with suppress(CorruptValue):
+                    found.append(self._values.open(stored, AccountRecord))
+        return found
 
     async def save_unconfirmed(self, record: AccountRecord, change: AccountChange) -> None:
         """Store an account that waits for its finish code, with the change to tell."""
@@ -150,7 +199,11 @@ class AccountStore:
         keys += [self._redis.key("account-tries", name) async for name in tries]
         digests = await self._redis.call("SMEMBERS", self._tickets(owner))
         keys += [self._redis.key("account-ticket", digest.decode()) for digest in digests]
-        told = [change.key for change in await self.changes() if change.owner == owner]
+        told = [
+            change.key
+            for change in await self.changes()
+            if owner in (change.owner, AccountOwner(change.team, change.by))
+        ]
         forgetting = [("HDEL", self._changes, *told)] if told else []
         await self._redis.together(
             *await self.revocations.making_nameless(owner),
@@ -295,6 +348,9 @@ class AccountStore:
     def _noting(self, change: AccountChange) -> Sequence[tuple[Any, ...]]:
         noted = ("HSET", self._changes, change.key, change.model_dump_json())
         return noted, ("EXPIRE", self._changes, self._seconds)
+
+    def _asked(self, team: str, server: str) -> str:
+        return self._redis.key("account-asked", team, server)
 
     def _tickets(self, owner: AccountOwner) -> str:
         return self._redis.key("account-tickets", owner.team, owner.user)

@@ -34,9 +34,9 @@ READ, ADD, CONNECT = "notes__read_notes", "notes__add_note", "notes__connect_acc
 MORE = "needs one more permission in *Notes*: _notes:write_"
 
 
-def looks(request: ModelRequest) -> Reply:
+def looks(request: ModelRequest, account: str = CONNECT) -> Reply:
     """A model that reads the notes of whoever asks, or adds one, and answers with what it read. Where
-    it has no tool for that, it first has the account connected; what was not done it tries once more."""
+    it has no tool for that, it first has the account connected, or checked; what was not done it tries once more."""
     asked = max(n for n, item in enumerate(request.items) if item.get("role") == "user")
     since = request.items[asked:]
     called = [item["name"] for item in since if item.get("type") == "function_call"]
@@ -48,12 +48,12 @@ def looks(request: ModelRequest) -> Reply:
         case []:
             return call("acquire_tools", {"names": [work]})
         case ["acquire_tools"] if "There is no" in last:
-            return call("acquire_tools", {"names": [CONNECT]})
-        case ["acquire_tools"] if CONNECT in str(since[-2]):
-            return call(CONNECT, {})
+            return call("acquire_tools", {"names": [account]})
+        case ["acquire_tools"] if account in str(since[-2]):
+            return call(account, {})
         case ["acquire_tools"]:
             return call(work, given)
-        case [name] if name == CONNECT and "Not done" not in last:
+        case [name] if name == account and "Not done" not in last:
             return call("acquire_tools", {"names": [work]})
         case [_] if "Call it again" in last and called.count(work) < 3:
             return call(work, given)
@@ -114,9 +114,9 @@ class Place:
         return str((await self.bot.answered(SALES, thread, count))[-1]["blocks"])
 
 
-def with_server(notes: Notes) -> dict[str, Any]:
+def with_server(notes: Notes, account: str = "person") -> dict[str, Any]:
     """Settings of a bot on a laptop, with pages on a port of its own."""
-    server = {"url": notes.mcp, "account": "person", "timeout": 10}
+    server = {"url": notes.mcp, "account": account, "timeout": 10}
     return {
         "mcpServers": {"notes": McpServer.model_validate(server)},
         "bot_encryption_keys": SecretStr(KEY),

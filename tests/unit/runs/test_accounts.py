@@ -40,6 +40,12 @@ class Accounts:
         state = self.states.get(owner.user, AccountState.NONE)
         return AccountView(server, "Notion", "mcp.notion.com", state, wanted="notes:write")
 
+    def is_of_workspace(self, _server: str) -> bool:
+        return False
+
+    async def ask_admins(self, _owner: AccountOwner, _server: str) -> None:
+        """Ask nobody: each person has their own here."""
+
     def connect(self, *users: str) -> None:
         self.states |= dict.fromkeys(users, AccountState.CONNECTED)
 

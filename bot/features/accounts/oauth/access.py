@@ -49,7 +49,7 @@ class Access:
 
 
 class AccountAccess:
-    """Gives out access tokens of people's accounts.
+    """Gives out access tokens of the accounts of people and workspaces.
 
     A refresh runs in a task of its own that is never cancelled: a Stop between an issuer's answer
     and the store would lose the new refresh token, and with it the account.
@@ -87,7 +87,7 @@ class AccountAccess:
             if record.access != stale and not is_over(record):
                 return access_of(record)
             if time.monotonic() > give_up:
-                raise problem(server, AccountState.BUSY)
+                raise problem(owner, server, AccountState.BUSY)
             await asyncio.sleep(WAIT_SECONDS)
 
     async def close(self) -> None:
@@ -123,22 +123,22 @@ class AccountAccess:
 
     async def usable(self, owner: AccountOwner, server: str) -> Stored[AccountRecord]:
         """Return an account that calls can run on. Raises AccountProblem."""
-        if not self.servers[server].is_for(owner.user):
-            raise problem(server, AccountState.FORBIDDEN)
+        if not (owner.is_workspace or self.servers[server].is_for(owner.user)):
+            raise problem(owner, server, AccountState.FORBIDDEN)
         pin = await self._pins.load(server)
         if pin.is_off:
-            raise problem(server, AccountState.CHANGED)
+            raise problem(owner, server, AccountState.CHANGED)
         try:
             stored = await self._storage.load(owner, server)
         except CorruptValue:
             log.exception("An account at %s cannot be used", server)
-            raise problem(server, AccountState.ENDED) from None
+            raise problem(owner, server, AccountState.ENDED) from None
         if stored is None:
-            raise problem(server, AccountState.NONE)
+            raise problem(owner, server, AccountState.NONE)
         record = stored.value
         is_of_server = record.url == self.servers[server].url and pin.covers(record.endpoints)
         if record.state is AccountState.ENDED or not is_of_server:
-            raise problem(server, AccountState.ENDED)
+            raise problem(owner, server, AccountState.ENDED)
         return stored
 
     async def _refreshed(self, seen: AccountRecord, stale: str) -> AccountRecord | None:
@@ -157,7 +157,7 @@ class AccountAccess:
             still_works = record.access != stale and not is_over(record)
             if not record.refresh and not still_works:
                 await self._end(stored, EndReason.NO_REFRESH)
-                raise problem(server, AccountState.ENDED)
+                raise problem(owner, server, AccountState.ENDED)
             if not record.refresh:
                 return record
             try:
@@ -166,19 +166,19 @@ class AccountAccess:
                 log.warning("The token of an account at %s was not refreshed: %s", server, error)
                 if still_works:
                     return record
-                raise problem(server, AccountState.BUSY) from None
+                raise problem(owner, server, AccountState.BUSY) from None
 
     async def _refresh(self, stored: Stored[AccountRecord]) -> AccountRecord:
         """Send the refresh token, and store what comes back.
 
         A request without an answer may have spent the token, so it is counted before it is sent.
         """
-        before, server = stored.value, stored.value.server
+        before, owner, server = stored.value, stored.value.owner, stored.value.server
         digest = digest_of(before.refresh)
         sends = before.sends if before.sent == digest else 0
         if sends >= _MOST_SENDS:
             await self._end(stored, EndReason.UNANSWERED)
-            raise problem(server, AccountState.ENDED)
+            raise problem(owner, server, AccountState.ENDED)
         stored = await self._update(stored, sent=digest, sends=sends + 1)
         failpoint("account-refreshing")
         try:
@@ -188,7 +188,7 @@ class AccountAccess:
             if ended.error == "invalid_client":
                 await self._storage.forget_client(before.client.issuer)
             await self._end(stored, EndReason.REFUSED)
-            raise problem(server, AccountState.ENDED) from None
+            raise problem(owner, server, AccountState.ENDED) from None
         except ConnectError as error:
             # An answer, or a request that was never sent, spends no token. But some servers answer
             # with another error where they should say invalid_grant, again and again.
@@ -213,9 +213,9 @@ class AccountAccess:
             again = await self._storage.load(spent.owner, spent.server)
             if again is None:
                 await self._revocations.revoke(after)
-                raise problem(spent.server, AccountState.NONE)
+                raise problem(spent.owner, spent.server, AccountState.NONE)
             if (again.value.id, again.value.refresh) != (spent.id, spent.refresh):
-                raise problem(spent.server, AccountState.BUSY)
+                raise problem(spent.owner, spent.server, AccountState.BUSY)
             stored = again
 
     async def _update(
@@ -224,10 +224,10 @@ class AccountAccess:
         """Store changed fields. Raises AccountProblem when the account was replaced or removed."""
         after = stored.value.model_copy(update=fields)
         if not await self._storage.replace(stored, after):
-            raise problem(after.server, AccountState.BUSY)
+            raise problem(after.owner, after.server, AccountState.BUSY)
         again = await self._storage.load(after.owner, after.server)
         if again is None or again.value != after:
-            raise problem(after.server, AccountState.BUSY)
+            raise problem(after.owner, after.server, AccountState.BUSY)
         return again
 
     async def _end(self, stored: Stored[AccountRecord], reason: EndReason) -> None:

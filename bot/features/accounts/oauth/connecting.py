@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Mapping
@@ -22,6 +23,8 @@ from bot.features.accounts.oauth.addresses import CONNECT, PROOF
 from bot.features.accounts.oauth.flow import Arrival, ConnectFlow, Departure
 from bot.features.accounts.records import FLOW_SECONDS, Proof, Ticket
 
+log = logging.getLogger(__name__)
+
 
 class Connecting:
     """Lets people connect accounts.
@@ -37,11 +40,20 @@ class Connecting:
         self._outbox = outbox
 
     async def ticket(
-        self, owner: AccountOwner, server: str, whom: Whom, *, approval: str = "", seconds: float
+        self,
+        owner: AccountOwner,
+        server: str,
+        whom: Whom,
+        *,
+        approval: str = "",
+        seconds: float,
+        replaces: str = "",
     ) -> str:
         """Return a link to our page, from which the owner goes on to the server.
 
-        Show it to the owner only. It is used up by a connection, not by being opened.
+        Show it to the owner only. It is used up by a connection, not by being opened. At a server with
+        one account of the workspace the owner must be an admin, who connects that in place of the
+        connection `replaces`.
         """
         token = secrets.token_urlsafe(24)
         ticket = Ticket(
@@ -51,6 +63,8 @@ class Connecting:
             whom=whom,
             until=time.time() + seconds,
             approval=approval,
+            for_workspace=self._flow.servers[server].is_of_workspace,
+            replaces=replaces,
         )
         await self._storage.save_ticket(token, ticket, max(1, int(seconds)) + FLOW_SECONDS)
         return f"{self._flow.address.url}{CONNECT}?{urlencode({'ticket': token})}"
@@ -125,10 +139,14 @@ class Connecting:
     async def confirm(self, owner: AccountOwner, server: str, code: str) -> CodeResult:
         """Confirm a connection by the code that its last page shows; the caller knows the owner."""
         record = await self._storage.unconfirmed(owner, server)
-        known = self._flow.servers.get(server)
-        if record is None or known is None or not known.is_for(owner.user):
+        if record is None or server not in self._flow.servers:
             return CodeResult(accepted=False)
-        change, left = await self._flow.confirm(record, code)
+        try:
+            await self._flow.check_right(record)
+            change, left = await self._flow.confirm(record, code)
+        except ConnectError as error:
+            log.warning("No account was connected: %s", error)
+            return CodeResult(accepted=False)
         if change:
             self._outbox.tell_soon(change)
         return CodeResult(accepted=change is not None, tries_left=left)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -73,6 +73,7 @@ class ConnectFlow:
     clients: Clients
     guard_of: Callable[[McpServer], Guard]
     revocations: Revocations
+    is_admin: Callable[[AccountOwner], Awaitable[bool]]
 
     @property
     def address(self) -> PublicAddress:
@@ -114,6 +115,8 @@ class ConnectFlow:
             whom=ticket.whom,
             approval=ticket.approval,
             proved=proved,
+            for_workspace=ticket.for_workspace,
+            replaces=ticket.replaces,
         )
         await self.storage.save_flow(state, flow)
         asked = {
@@ -168,9 +171,20 @@ class ConnectFlow:
         is_late = ticket is not None and 0 < ticket.until <= time.time()
         if ticket is None or is_late or ticket.server not in self.servers:
             raise ConnectError(ConnectFailure.LINK, "the link is unknown, old or used")
-        if not self.servers[ticket.server].is_for(ticket.user):
-            raise ConnectError(ConnectFailure.FORBIDDEN, "the settings name other people")
+        await self.check_right(ticket)
         return ticket
+
+    async def check_right(self, of: Ticket | Flow | AccountRecord) -> None:
+        """Raise ConnectError unless the person may connect this account now."""
+        server = self.servers[of.server]
+        if of.for_workspace != server.is_of_workspace:  # the settings have changed meanwhile
+            raise ConnectError(ConnectFailure.LINK, "it was made for an account of another kind")
+        if not of.for_workspace:
+            if not server.is_for(of.user):
+                raise ConnectError(ConnectFailure.FORBIDDEN, "the settings name other people")
+        elif not await self.is_admin(of.owner):
+            await self.storage.note(_refused_change(of))
+            raise ConnectError(ConnectFailure.ADMIN, "who connects for the workspace is no admin")
 
     async def confirm(self, record: AccountRecord, code: str) -> tuple[AccountChange | None, int]:
         """Compare a typed finish code. Return the change if it is right, and the tries left."""
@@ -198,8 +212,7 @@ class ConnectFlow:
 
     async def _finish(self, flow: Flow, query: Mapping[str, str], *, is_person: bool) -> Arrival:
         server = self.servers[flow.server]
-        if not server.is_for(flow.user):
-            raise ConnectError(ConnectFailure.FORBIDDEN, "the settings name other people")
+        await self.check_right(flow)
         if server.url != flow.url or (await self.pins.load(flow.server)).is_off:
             raise ConnectError(ConnectFailure.CHANGED, "the server has changed meanwhile")
         try:
@@ -232,6 +245,8 @@ class ConnectFlow:
             connected_at=time.time(),
             ticket=flow.ticket,
             approval=flow.approval,
+            for_workspace=flow.for_workspace,
+            replaces=flow.replaces,
         )
         record = record.model_copy(update=refreshed_fields(record, tokens))
         for secret in (record.access, record.refresh):
@@ -255,25 +270,38 @@ class ConnectFlow:
             raise ConnectError(ConnectFailure.LINK, "the ticket was used or erased meanwhile")
 
     async def _connect(self, record: AccountRecord) -> AccountChange:
+        """Store a confirmed account. Raises ConnectError for that of a workspace which another admin has
+        connected or disconnected meanwhile: nobody's tokens are replaced unseen."""
+        by = {"user": record.account.user, "by": record.user} if record.for_workspace else {}
+        record = record.model_copy(update=by)
         change = record.change(Outcome.CONNECTED)
         connected = record.model_copy(update={"code": "", "approval": ""})
-        await self.storage.connect(connected, change)
-        return change
+        if not record.for_workspace:
+            await self.storage.connect(connected, change)
+            return change
+        async with self.storage.connecting(record.team, record.server) as may_connect:
+            before = await self._connection(record.account, record.server)
+            if may_connect and before == record.replaces:
+                await self.storage.connect(connected, change)
+                return change
+        await self.storage.forget_unconfirmed(AccountOwner(record.team, record.by), record.server)
+        await self.revocations.revoke(record)
+        raise ConnectError(ConnectFailure.TAKEN, "the workspace's account was changed meanwhile")
+
+    async def _connection(self, owner: AccountOwner, server: str) -> str:
+        """Return the id of the connection that is stored; "" for none that can be opened."""
+        try:
+            stored = await self.storage.load(owner, server)
+        except CorruptValue:
+            return ""
+        return stored.value.id if stored else ""
 
     async def _refused(self, flow: Flow, error: str) -> Arrival:
         """Handle that the issuer sent the browser back without a code."""
         if error != "access_denied":
             shown = error if error.replace("_", "").isalpha() and len(error) < 60 else "no code"
             raise ConnectError(ConnectFailure.SERVER, f"the issuer says {shown}")
-        change = AccountChange(
-            team=flow.team,
-            user=flow.user,
-            server=flow.server,
-            label=label_of(flow.server),
-            outcome=Outcome.REFUSED,
-            approval=flow.approval,
-            at=time.time(),
-        )
+        change = _refused_change(flow)
         await self._want_no_more(flow)
         await self.storage.forget_ticket(flow.ticket)
         await self.storage.note(change)
@@ -281,7 +309,7 @@ class ConnectFlow:
 
     async def _want_no_more(self, flow: Flow) -> None:
         """Forget the extra rights that the person has refused. The account stays usable."""
-        stored = await self.storage.load(flow.owner, flow.server)
+        stored = await self.storage.load(flow.account, flow.server)
         if stored and stored.value.state is AccountState.NEEDS_MORE:
             as_before = {"state": AccountState.CONNECTED, "wanted": "", "wanted_by": ""}
             await self.storage.replace(stored, stored.value.model_copy(update=as_before))
@@ -289,11 +317,24 @@ class ConnectFlow:
     async def _scope(self, ticket: Ticket, named: str) -> str:
         """Return the scopes to ask for: what there was, what was wanted, what the server names."""
         try:
-            stored = await self.storage.load(ticket.owner, ticket.server)
+            stored = await self.storage.load(ticket.account, ticket.server)
         except CorruptValue:
             stored = None
         had = f"{stored.value.scope} {stored.value.wanted}" if stored else ""
         return bounded_scopes(oauth.union_scopes(had.strip(), named) or "")
+
+
+def _refused_change(of: Ticket | Flow | AccountRecord) -> AccountChange:
+    return AccountChange(
+        team=of.team,
+        user=of.account.user,
+        server=of.server,
+        label=label_of(of.server),
+        outcome=Outcome.REFUSED,
+        approval=of.approval,
+        at=time.time(),
+        by=of.user if of.for_workspace else "",
+    )
 
 
 def _metadata(flow: Flow) -> OAuthMetadata:

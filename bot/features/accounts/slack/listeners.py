@@ -8,20 +8,16 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from bot.features.accounts.account import ConnectError, Revoked
+from bot.features.accounts.account import AccountChange, ConnectError, Revoked
 from bot.features.accounts.slack import cards, words
 from bot.features.accounts.slack import messages as account_messages
 from bot.features.accounts.slack.messages import Connection, own_accounts
 from bot.features.accounts.slack.people import AccountChanges, PeopleAccounts
+from bot.features.accounts.slack.workspace import WorkspaceAccounts
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.blocks import Block, FormErrors
-
-_NOT_REVOKED = {
-    Revoked.LATER: words.DELETED_REVOKED_LATER,
-    Revoked.NEVER: words.DELETED_NOT_REVOKED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +28,28 @@ class AccountListeners(SlackPart):
     app: SlackApp
 
     @property
+    def workspace(self) -> WorkspaceAccounts:
+        """Return the accounts that serve everybody."""
+        return WorkspaceAccounts(self.people, self.app)
+
+    async def tell(self, change: AccountChange) -> None:
+        """Act on a change of an account. Raises when it has to be told again."""
+        of = self.workspace if change.owner.is_workspace else self.changes
+        await of.tell(change)
+
+    @property
     def changes(self) -> AccountChanges:
         """Return what follows from changes of accounts."""
         return AccountChanges(self.people, self.app)
 
     @override
     async def home(self, viewer: HomeViewer) -> Sequence[Block]:
-        return own_accounts(await self.people.views(viewer.user))
+        own = own_accounts(await self.people.views(viewer.user))
+        return [*own, *await self.workspace.home(viewer)]
 
     @override
     async def run(self) -> None:
-        await self.people.erase_of_people_who_left()
+        await self.people.erase_of_people_who_left(self.workspace.look_at_admins)
 
     @override
     def register(self, app: SlackApp) -> None:
@@ -50,6 +57,7 @@ class AccountListeners(SlackPart):
 
         Whose account it is follows from who pressed, never from what a button carries.
         """
+        self.workspace.register(app)
         app.link(cards.CONNECT, account_messages.OPEN_ACCOUNT_PAGE)
         app.button(cards.PASTE_ADDRESS)(self._paste)
         app.button(account_messages.ENTER_CODE)(self._enter_code)
@@ -62,6 +70,7 @@ class AccountListeners(SlackPart):
     @override
     async def person_left(self, user: str) -> None:
         await self.people.left(user)
+        await self.workspace.look_at_admins()
 
     async def _paste(self, press: Press) -> None:
         _, approval = await self.app.decisions.approval_of(press)
@@ -83,7 +92,7 @@ class AccountListeners(SlackPart):
 
     async def _enter_code(self, press: Press) -> None:
         server = Connection.read(press.value).server
-        if self.people.accounts.is_personal(server):
+        if self._is_known(server):
             await press.open(account_messages.code_modal(server, self._label(server)))
 
     async def _code_typed(self, form: Submitted) -> None:
@@ -101,7 +110,7 @@ class AccountListeners(SlackPart):
 
     async def _not_me(self, press: Press) -> None:
         of = Connection.read(press.value)
-        if self.people.accounts.is_personal(of.server):
+        if self._is_known(of.server):
             press.later(self._disown(press, of), "disconnecting an account")
 
     async def _disown(self, press: Press, of: Connection) -> None:
@@ -120,13 +129,17 @@ class AccountListeners(SlackPart):
 
     async def _end(self, user: str, of: Connection) -> None:
         revoked = await self.people.disconnect(user, of.server, of.id)
-        if notice := _NOT_REVOKED.get(revoked):
+        if notice := words.NOT_REVOKED.get(revoked):
             await self.people.tell(user, notice(server=self._label(of.server)))
         self.app.refresh_home(user)
 
     def _is_usable(self, user: str, server: str) -> bool:
         accounts = self.people.accounts
         return accounts.is_personal(server) and accounts.may_use(server, user)
+
+    def _is_known(self, server: str) -> bool:
+        accounts = self.people.accounts
+        return accounts.is_personal(server) or accounts.is_of_workspace(server)
 
     def _label(self, server: str) -> str:
         return self.people.accounts.label(server)

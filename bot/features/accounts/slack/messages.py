@@ -63,9 +63,14 @@ def connected_part(change: AccountChange) -> Part:
     said = words.NOW_CONNECTED(server=label, when=local_time(int(change.at)))
     if name:
         said = words.NOW_CONNECTED_AS(server=label, name=name, when=local_time(int(change.at)))
-    not_me = _button(words.NOT_ME(), NOT_ME, change) | {"style": "danger"}
-    row = {"type": "actions", "elements": [with_label(not_me, change.label)]}
+    row = {"type": "actions", "elements": [not_me_button(change)]}
     return Part([section(said), row], words.NOW_CONNECTED_NOTIFY(server=label))
+
+
+def not_me_button(change: AccountChange) -> Block:
+    """Return the button with which whoever connected an account takes it back."""
+    not_me = _button(words.NOT_ME(), NOT_ME, change) | {"style": "danger"}
+    return with_label(not_me, change.label)
 
 
 def disowned_part(label: str, *, revoked: bool) -> Part:
@@ -80,21 +85,25 @@ def code_modal(server: str, label: str) -> Block:
     return _modal(CODE, server, words.CODE_TITLE(), words.CODE_LABEL(server=label), element)
 
 
-def paste_modal(server: str, label: str, link: str) -> Block:
-    """Return the modal in which the address is pasted that the browser could not open."""
+def paste_modal(server: str, label: str, link: str, terms: str = "") -> Block:
+    """Return the modal in which the address is pasted that the browser could not open, after `terms`."""
     element = {"type": "plain_text_input", "action_id": _INPUT, "max_length": 3_000}
     modal = _modal(PASTE, server, words.PASTE_TITLE(), words.PASTE_LABEL(), element)
     steps = words.PASTE_STEPS(server=plain(label))
-    return modal | {"blocks": [section(steps), *_link_row(label, link), *modal["blocks"]]}
+    before = [section(terms)] if terms else []
+    return modal | {"blocks": [*before, section(steps), *_link_row(label, link), *modal["blocks"]]}
 
 
-def link_modal(label: str, link: str) -> Block:
-    """Return the modal with a link to connect an account."""
+def link_modal(label: str, link: str, terms: str = "") -> Block:
+    """Return the modal with a link to connect an account, on `terms` if they are not the usual ones."""
     return {
         "type": "modal",
         "title": text_object(words.LINK_TITLE()),
         "close": text_object(words.CLOSE()),
-        "blocks": [section(words.LINK_TEXT(server=plain(label))), *_link_row(label, link)],
+        "blocks": [
+            section(terms or words.LINK_TEXT(server=plain(label))),
+            *_link_row(label, link),
+        ],
     }
 
 

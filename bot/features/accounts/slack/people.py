@@ -75,9 +75,21 @@ class PeopleAccounts:
         """Return a link on which the person connects an account within ten minutes."""
         return await self._link(user, server, _LINK_SECONDS)
 
-    async def _link(self, user: str, server: str, seconds: float, *, approval: str = "") -> str:
+    async def workspace_link(self, user: str, server: str, *, replaces: str) -> str:
+        """Return a link on which an admin connects the account of the workspace within ten minutes, in
+        place of the connection `replaces`."""
+        return await self._link(user, server, _LINK_SECONDS, replaces=replaces)
+
+    async def _link(
+        self, user: str, server: str, seconds: float, *, approval: str = "", replaces: str = ""
+    ) -> str:
         return await self.accounts.connecting.ticket(
-            self.owner(user), server, await self._whom(user), approval=approval, seconds=seconds
+            self.owner(user),
+            server,
+            await self._whom(user),
+            approval=approval,
+            seconds=seconds,
+            replaces=replaces,
         )
 
     async def views(self, user: str) -> tuple[AccountView, ...]:
@@ -99,9 +111,16 @@ class PeopleAccounts:
         return await self.accounts.ending.disconnect(self.owner(user), server, id=connection)
 
     async def disown(self, user: str, server: str, connection: str) -> Revoked:
-        """Disconnect a connection that its owner did not make, and put that on record."""
+        """Disconnect a connection that its owner did not make, and put that on record; also that of the
+        workspace which was made in their name, whether they are an admin or not."""
         await self.note(user, f"not made by its owner {server}", ok=False)
-        return await self.disconnect(user, server, connection)
+        if not self.accounts.is_of_workspace(server):
+            return await self.disconnect(user, server, connection)
+        workspace = AccountOwner.workspace(self.slack.identity.team)
+        view = await self.accounts.view(workspace, server)
+        if (view.by, view.id) != (user, connection):
+            return Revoked.NEVER
+        return await self.accounts.ending.disconnect(workspace, server, id=connection, by=user)
 
     async def left(self, user: str) -> None:
         """Erase the accounts of a person who has left the workspace."""
@@ -127,17 +146,20 @@ class PeopleAccounts:
             [AuditEntry(kind=AuditKind.ACCOUNT, team=team, who=user, what=what, ok=ok)]
         )
 
-    async def erase_of_people_who_left(self) -> None:
-        """Look for accounts of people who have left, every few hours, for ever.
+    async def erase_of_people_who_left(self, beside: Callable[[], Awaitable[None]]) -> None:
+        """Look for accounts of people who have left, every few hours, for ever; do what is `beside` it.
 
         Slack tells of each person who leaves, but not a bot that is down.
         """
         while True:
             try:
                 for owner in await self.owners_of(self.slack.identity.team):
+                    if owner.is_workspace:
+                        continue
                     person = await self.slack.people.find_now(owner.user)
                     if person.kind is PersonKind.UNKNOWN:
                         await self.left(owner.user)
+                await beside()
             except BotError as error:
                 log.warning("Accounts of people who left were not looked for: %s", error)
             await asyncio.sleep(_LOOK_SECONDS)
@@ -187,7 +209,7 @@ class AccountChanges:
                         await part.account_connected(change.user, change.server)
             case Outcome.REFUSED:
                 await self._decide(change, Verdict.DENIED, NOT_ALLOWED)
-            case Outcome.ENDED | Outcome.DISCONNECTED:
+            case Outcome.ENDED | Outcome.DISCONNECTED | Outcome.WANTED:
                 pass
         if await self._is_new(change, "on record"):
             ok = change.outcome in (Outcome.CONNECTED, Outcome.DISCONNECTED)

@@ -98,6 +98,8 @@ PASTE_FAILURES = {
     "person": Text("This address belongs to somebody else's link. Use your own."),
     "refused": Text("You did not allow it there."),
     "forbidden": Text("The bot's settings do not let you use it. Ask the bot's operator."),
+    "admin": Text("Only admins connect it, as it is for everybody. Ask one of them."),
+    "taken": Text("Another admin has connected or disconnected it meanwhile. Look at my Home tab."),
     "changed": Text("It is switched off until an admin checks it."),
     "unreachable": Text("It does not answer right now. Try again in a few minutes."),
 }
@@ -117,6 +119,50 @@ HOME_STATES = {
     "busy": Text("does not answer right now"),
     "forbidden": Text("not for you"),
 }
+HOME_WORKSPACE = Text("Accounts for everybody")
+CONNECT_AGAIN = Text("Connect again")
+WORKSPACE_CONNECTED_BY = Text("connected by {person} since {when}")
+WORKSPACE_STATES = {
+    **HOME_STATES,
+    "none": Text("not connected: an admin has to connect it"),
+    "unconfirmed": Text("not connected: an admin has to connect it"),
+    "needs_more": Text("needs one more permission: an admin has to connect it again"),
+    "ended": Text("has ended the connection: an admin has to connect it again"),
+}
+NO_ADMIN_NOW = {
+    "member": Text(
+        "{person}, who connected it, is an admin no longer. It goes on until an admin disconnects it."
+    ),
+    "left": Text(
+        "{person}, who connected it, has left. It goes on until the service or an admin ends it: connect "
+        "it again with an account that stays."
+    ),
+}
+WORKSPACE_TERMS = Text(
+    "Everybody who may ask me can then read what this account sees in *{server}*, and changes are approved "
+    "as always. Use an account that was made for that. The link is for you alone: do not pass it on. It "
+    "works for ten minutes."
+)
+WORKSPACE_NOW_CONNECTED = Text(
+    "*{server}* is connected for everybody here since {when}. My Home tab shows that you did it."
+)
+WORKSPACE_DISCONNECT_TEXT = Text(
+    "I delete my access. For everybody here I then answer without it, until an admin connects it again."
+)
+ASK_ADMINS = {
+    "none": Text(
+        "I was asked something for which I need *{server}*, and nobody has connected it for this workspace. "
+        "You are an admin, and can do that."
+    ),
+    "ended": Text(
+        "*{server}* has ended the connection of this workspace. I answer without it, until an admin connects "
+        "it again."
+    ),
+    "needs_more": Text(
+        "For something that I was asked, *{server}* wants one more permission of this workspace's account: "
+        "_{scopes}_. An admin can connect it again with that."
+    ),
+}
 HOME_CONNECTED_AS = Text("connected as {name}")
 DISCONNECT_TITLE = Text("Disconnect {server}?")
 DISCONNECT_TEXT = Text("I delete my access. When a question needs it, I ask you to connect again.")
@@ -128,3 +174,4 @@ DELETED_NOT_REVOKED = Text(
     "I have deleted my access to {server}. I cannot withdraw it there. To be sure, remove this "
     "app in the settings of your account."
 )
+NOT_REVOKED = {"later": DELETED_REVOKED_LATER, "never": DELETED_NOT_REVOKED}
