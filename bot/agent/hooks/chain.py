@@ -21,18 +21,20 @@ from typing_extensions import override
 
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
-from bot.core.approvals import ApprovalRecord, Ask, Decision
+from bot.core.approvals import ApprovalRecord, Ask, Decision, exact_arguments
 from bot.core.approvals import Verdict as ApprovalVerdict
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ToolError
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
+from bot.services.given_schema import validated
 from bot.text.invisible_text import without_invisible
 from bot.text.redaction import redacted
 from bot.toolkit.tool import Services, Tool, ToolResult
 
 log = logging.getLogger(__name__)
 
+_WRONG_ARGUMENTS = "Not done: a check of {name} changed its arguments to such as it does not take."
 _BY_HANDLE = '"handle"'  # of a table whose rows are filled in
 _NOTICE_SECONDS, _CANCEL_SECONDS = 10.0, 1.0
 
@@ -321,8 +323,12 @@ class HookChain:
                     case BaseModel() if hook.binds:
                         arguments = permission
                     case BaseModel() if place not in replaced and permission != arguments:
-                        arguments = permission
                         replaced.add(place)
+                        try:
+                            arguments = await _as_of_model(tool, permission)
+                        except ValueError:
+                            log.exception("a hook replaced arguments", extra={"tool": tool.name})
+                            return arguments, _WRONG_ARGUMENTS.format(name=tool.name)
                         break
                     case Approved():
                         verdict = verdict.and_also(permission) if verdict else permission
@@ -398,6 +404,13 @@ class HookChain:
                     log.warning("a hook took too long at the end of a run")
             finally:
                 await _abandon(tasks)
+
+
+async def _as_of_model(tool: Tool, arguments: BaseModel) -> BaseModel:
+    """Return the arguments of a hook as if the model had written them: what leaves the bot is in the form
+    that people are shown. Raises ValueError."""
+    values = arguments.model_dump(mode="json", warnings=False)
+    return await validated(tool.arguments, exact_arguments(values) if tool.is_outward else values)
 
 
 def _overrides(hook: Hooks, *methods: str) -> bool:

@@ -21,7 +21,7 @@ READ, RUN = "read_skill_file", "run_skill_script"
 """The tools for the files of skills."""
 
 _MOST_FILES = 50  # that the model is told
-_MOST_CODE = 4 * 2**20  # bytes of the Python files that a script may import
+_MOST_CODE = 2**20  # bytes of the Python files that a script may import
 
 
 class Library:

@@ -15,7 +15,7 @@ class SkillFiles(Protocol):
 
     async def modules(self, skill: str, path: str) -> Mapping[str, bytes]:
         """Return the other Python files of a skill, by the paths at which the script at `path` imports
-        them: from its own folder, and from that of the skill. {} if they have more than 4 MiB.
+        them: from its own folder, and from that of the skill. {} if they have more than 1 MiB.
 
         Raises ToolError for a file that has changed.
         """

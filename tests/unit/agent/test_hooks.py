@@ -285,10 +285,15 @@ class Approving(Hooks):
 
 @pytest.mark.parametrize(
     ("place", "approved", "output"),
-    [("sales", ["C2"], "sent"), ("nowhere", [], "Not done: there is no nowhere.")],
+    [
+        ("sales", ["C2"], "sent"),
+        ("sa\u200bles", ["C2"], "sent"),
+        ("nowhere", [], "Not done: there is no nowhere."),
+        (7, [], "Not done: a check of send changed its arguments to such as it does not take."),
+    ],
 )
 async def test_what_a_package_makes_of_a_call_is_checked_approved_shown_and_done(
-    place: str, approved: list[str], output: str
+    place: Any, approved: list[str], output: str
 ) -> None:
     """§8 D6: a hook behind the check replaces the arguments: the tool checks and binds these too."""
     SENT.clear()
@@ -302,10 +307,8 @@ async def test_what_a_package_makes_of_a_call_is_checked_approved_shown_and_done
         events = [event async for event in run.stream()]
     assert list(run.outputs().values()) == [output]
     assert approving.approved == SENT == approved
-    shown = [
-        event.title for event in events if isinstance(event, ToolStarted) and event.tool == "send"
-    ]
-    assert shown == [f"Send to {approved[0] if approved else place}"]
+    [title] = [e.title for e in events if isinstance(e, ToolStarted) and e.tool == "send"]
+    assert title == {"nowhere": "Send to nowhere", 7: "Send to C1"}.get(place, "Send to C2")
 
 
 class Beside(Hooks):
