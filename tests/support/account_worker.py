@@ -1,8 +1,7 @@
-"""A worker that wants a token: `python -m tests.support.account_worker REDIS URL STALE [ID SECRET]`.
+"""A worker that wants a token: `python -m tests.support.account_worker REDIS URL STALE`.
 
-It says when it is ready, waits for a line, asks for Anna's token in place of STALE, or for the bot's own
-with its ID and SECRET, and says what it got: the token, or the state of the account. ACCOUNT_KEY is the
-key of encryption.
+It says when it is ready, waits for a line, asks for Anna's token in place of STALE, and says what it
+got: the token, or the state of the account. ACCOUNT_KEY is the key of encryption.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import Any
 
 from bot.features.accounts.account import AccountOwner, AccountProblem
 from bot.features.accounts.accounts import Accounts
@@ -27,12 +25,8 @@ def say(*words: str) -> None:
     sys.stdout.flush()
 
 
-async def main(redis: str, url: str, stale: str, id_: str = "", secret: str = "") -> None:
-    server: dict[str, Any] = {"url": url, "account": "person"}
-    if id_:
-        oauth = {"grant": "client_credentials", "client_id": id_, "client_secret": secret}
-        server |= {"account": "workspace", "oauth": oauth}
-    servers = {"notes": McpServer.model_validate(server)}
+async def main(redis: str, url: str, stale: str) -> None:
+    servers = {"notes": McpServer(url=url, account="person")}
     async with open_stores(redis) as stores:
         store = AccountStore(stores.redis, Retention(), box_of([os.environ["ACCOUNT_KEY"]]))
         accounts = Accounts(servers, store, stores.mcp, PublicAddress("http://127.0.0.1:1"))
@@ -40,8 +34,7 @@ async def main(redis: str, url: str, stale: str, id_: str = "", secret: str = ""
         say("ready")
         await asyncio.to_thread(sys.stdin.readline)
         try:
-            tokens = accounts.own if id_ else accounts.calls
-            access = await tokens.access(AccountOwner("T1", "UANNA"), "notes", stale=stale)
+            access = await accounts.calls.access(AccountOwner("T1", "UANNA"), "notes", stale=stale)
             say("token", access.token)
         except AccountProblem as problem:
             say("problem", problem.state)

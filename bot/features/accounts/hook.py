@@ -151,7 +151,8 @@ class AccountHook(Hooks):
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        if self._accounts and self._accounts.is_of_workspace(tool.group):
+        is_of_server = tool.name.startswith(f"{tool.group}__")  # not a tool of ours in such a group
+        if self._accounts and is_of_server and self._accounts.is_of_workspace(tool.group):
             return await self._of_workspace(self._accounts, tool)
         if not tool.account:
             return None

@@ -142,6 +142,31 @@ async def test_a_connection_is_replaced_only_by_who_saw_it(shared: Connecting) -
     assert await state_of(shared) is AccountState.NONE
 
 
+async def test_a_call_that_needs_more_rights_asks_admins(
+    shared: Connecting, stores: Stores
+) -> None:
+    """Other tools go on. Connected again, it asks for what it had and that; one question to admins."""
+    async with listing(shared, stores) as servers:
+        await shared.connect(ANNA)
+        tools = {each.name: each for each in await servers.tools()}
+        for _ in range(2):
+            with acting(CHLOE), pytest.raises(AccountProblem, match="an admin has to connect"):
+                await run(tools["notes__add_note"], text="milk")
+        await shared.accounts.outbox.settled()
+        wanted = {(e.owner, e.id) for e in shared.told if e.outcome is Outcome.WANTED}
+        view = await shared.accounts.view(WORKSPACE, "notes")
+        assert wanted == {(WORKSPACE, view.id)}
+        with acting(CHLOE):
+            assert "Anna's" in await run(tools["notes__read_notes"])
+        link = await shared.accounts.connecting.ticket(
+            ANNA, "notes", WHOM[ANNA], seconds=600, replaces=view.id
+        )
+        page = await Browser().connect(link)
+        assert (await shared.accounts.connecting.confirm(ANNA, "notes", code_of(page))).accepted
+        with acting(CHLOE):
+            assert "Added" in await run(tools["notes__add_note"], text="milk")
+
+
 async def test_an_account_of_one_kind_never_becomes_the_other(
     stores: Stores, notes: Notes, place: Connecting
 ) -> None:

@@ -5,14 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from bot.dev.workspace import ADA, BEN
+from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.features.accounts.slack import messages, workspace
+from bot.runs.policy.access import Policy
 from bot.store import open_stores
-from tests.support.deployment import deployed
+from tests.support.accounts import service_of
+from tests.support.deployment import configured, deployed
 from tests.support.notes_server import Browser, code_of, notes_server
 from tests.unit.accounts.test_in_slack import Place, looks, with_server
 
 CHECK = "notes__check_account"
+
+
+async def connect(here: Place, user: str) -> None:
+    """Press the button of the message to an admin, allow it at the server, and type the digits."""
+    ws = here.bot.ws
+    await here.click(user, workspace.CONNECT)
+    view = (await ws.until(lambda: ws.views(user)))[-1]
+    assert "Everybody who may ask me can then read" in str(view)
+    [link] = [e["url"] for b in view["blocks"] for e in b.get("elements", ()) if "url" in e]
+    page = await Browser().connect(link)
+    await here.click(user, messages.ENTER_CODE)
+    await here.type(user, code_of(page))
 
 
 async def test_an_admin_connects_it_and_everybody_uses_it(redis_url: str) -> None:
@@ -36,13 +50,7 @@ async def test_an_admin_connects_it_and_everybody_uses_it(redis_url: str) -> Non
             await ws.until(lambda: "an admin has to connect it" in str(ws.home(BEN)))
             assert workspace.CONNECT not in str(ws.home(BEN))
 
-            await here.click(ADA, workspace.CONNECT)
-            view = (await ws.until(lambda: ws.views(ADA)))[-1]
-            assert "Everybody who may ask me can then read" in str(view)
-            [link] = [e["url"] for b in view["blocks"] for e in b.get("elements", ()) if "url" in e]
-            page = await Browser().connect(link)
-            await here.click(ADA, messages.ENTER_CODE)
-            await here.type(ADA, code_of(page))
+            await connect(here, ADA)
             await here.card(ADA, messages.NOT_ME)
 
             thread = await here.ask(BEN)
@@ -86,3 +94,38 @@ async def test_an_admin_connects_it_and_everybody_uses_it(redis_url: str) -> Non
             what = [each.entry.what async for each in log if each.entry]
         for outcome in ("connected", "refused", "disconnected"):
             assert what.count(f"{outcome} notes for the workspace") == 1, what
+
+
+async def test_it_goes_on_without_its_admin_who_can_take_it_back(redis_url: str) -> None:
+    """Ada connects, and is an admin no longer, then leaves: Ben, an admin of bot.toml, reads both in Home and
+    the operator in `bot doctor`; questions are answered meanwhile. "That was not me" ends it, even then."""
+    async with notes_server() as notes:
+        settings = with_server(notes, account="workspace")
+        brain = partial(looks, account=CHECK)
+        access = Policy(admins=(BEN, ADA))
+        async with deployed(brain, redis_url, **settings, access=access) as bot:
+            here, ws = Place(bot, notes), bot.ws
+            thread = await here.ask(CHLOE)
+            await here.answered(thread)
+            await here.card(BEN, workspace.CONNECT)
+            await connect(here, ADA)
+            await here.card(ADA, messages.NOT_ME)
+            ours = configured(ws, bot.api, redis_url, **settings)
+            admin = ws.people[ADA]
+            for text, changed in (
+                ("is an admin no longer", replace(admin, is_guest=True)),
+                ("has left", replace(admin, is_deactivated=True)),
+            ):
+                ws.people[ADA] = changed
+                await ws.open_home(BEN)
+                await ws.until(lambda: text in str(ws.home(BEN)))  # noqa: B023
+                async with open_stores(redis_url) as stores:
+                    [check] = await service_of(ours).checks(stores)
+                assert text in check.text
+            ws.people[ADA] = replace(admin, is_guest=True)
+            thread = await here.ask(CHLOE)
+            assert "Anna's secret plan" in await here.answered(thread)
+            await here.click(ADA, messages.NOT_ME)
+            await ws.until(lambda: notes.revoked)
+            await ws.open_home(BEN)
+            await ws.until(lambda: "not connected: an admin" in str(ws.home(BEN)))
