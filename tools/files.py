@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from bot.toolkit import (
     Compact,
     Conversation,
     Documents,
+    FileReaders,
     FileRef,
     Provided,
     Query,
@@ -32,6 +34,7 @@ from bot.toolkit import (
 _MAX_FILE_BYTES = 50_000_000
 _THREAD, _MOST_FOUND, _MOST_SIMILAR = 200, 100, 10
 _ID = re.compile(r"F[A-Z0-9]+")
+_NO_READERS = FileReaders()
 
 
 _READ, _READ_A_FILE = Text("Read {name}"), Text("Read a file")
@@ -68,24 +71,36 @@ async def read_file(
         Query, Field(description="Words: only the passages with the most of them.")
     ] = None,
     compact: Annotated[Compact, Field(description="Only handles and columns.")] = False,
+    readers: Provided[FileReaders] = _NO_READERS,
 ) -> ToolResult:
-    """Read a file of this thread or a channel: text, csv, json, xlsx, docx, pdf, html, eml, parquet.
+    """Read a file of this thread or a channel: text, csv, json, xlsx, docx, pdf, html, eml, parquet,
+    and what is said in a voice or video clip.
     A table gives a handle tbl_…, columns and first rows: compute with query_table on the handle, not
     from these rows. A document gives text, a long one in part, and a handle doc_….
     """
     known = await _known(file_id.strip(), conversation)
-    if known and known.size > _MAX_FILE_BYTES:
+    reader = readers.of(known) if known else None
+    if known and not reader and known.size > _MAX_FILE_BYTES:
         raise ToolError(
             f"{known.name} is larger than {_MAX_FILE_BYTES / 1e6:.0f} MB, the most that can be read, so it "
             "was not downloaded. Ask for an extract: the rows or columns needed as CSV, "
             "the same table as Parquet, or the pages that matter."
         )
-    content = await conversation.download(known.id if known else file_id, max_bytes=_MAX_FILE_BYTES)
+    key = known.id if known else file_id
+    if reader is None:
+        content = await conversation.download(key, max_bytes=_MAX_FILE_BYTES)
+        reader = readers.of(content.file)
+    if reader:
+        read = await reader.read(key)
+        saved = await documents.save(
+            read.text, name=read.name, url=read.url, query=query, compact=compact
+        )
+        return replace(saved, note=read.note)
     name = content.file.name
     kind = documents.kind_of(name, content.file.media_type, content.data)
-    read = await documents.read(content.data, kind, name=name, sheet=sheet, pages=pages)
+    document = await documents.read(content.data, kind, name=name, sheet=sheet, pages=pages)
     return await documents.save(
-        read, name=name, url=content.url, query=query, compact=compact, own=content.own
+        document, name=name, url=content.url, query=query, compact=compact, own=content.own
     )
 
 

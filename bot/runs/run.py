@@ -44,7 +44,7 @@ from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
 from bot.runs.watching import Listener, bounded, name_of, optional
 from bot.store import Lease, Phase, RunRecord
-from bot.toolkit import Tool
+from bot.toolkit import FileReaders, Tool
 from bot.toolkit.skill import Skill
 
 log = logging.getLogger(__name__)
@@ -302,7 +302,8 @@ class Run:
             raise self.broken
         deps, allowed, known = self.deps, self.channel.tools, self.deps.toolbox.catalogue
         await deps.clients.settle()
-        services = {**deps.clients.open, **deps.toolbox.services}
+        readers = FileReaders(tuple(part.file_reader for part in self.parts if part.file_reader))
+        services = {**deps.clients.open, **deps.toolbox.services, FileReaders: readers}
         withheld = {name for part in self.parts for name in part.withheld}
         own = known.served_by({*services, ParentRun, Subagents}).without(withheld)
         of_servers = await deps.server_tools.tools(allowed, self.request.user)

@@ -15,6 +15,7 @@ from bot.core.outcome import Outcome
 from bot.runs.watching import Listener
 from bot.store.values import Command
 from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.provided.file_readers import FileReader
 from bot.toolkit.skill import Skill
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class RunPart(Listener):
     on without what it would have added.
 
     What a part keeps is lost when another worker resumes the run: it follows again from what `begin`
-    is given, and from the memory of its hooks. An `asking` hook may ask people before a call: it
+    is given, and from the memory of its hooks. Its `file_reader` reads a kind of file for `read_file`. An `asking` hook may ask people before a call: it
     comes after all that forbid calls, and before approvals. Its `asker` asks for what calls turn out
     to need. `instructions` are added to those of every call of the model; the same text for every run
     keeps them cached. Tools and skills that are `withheld` (their names) make no sense in the run, and are not
@@ -39,6 +40,7 @@ class RunPart(Listener):
     hook: Hooks | None = None
     asking: Hooks | None = None
     asker: Asker | None = None
+    file_reader: FileReader | None = None
     instructions: str = ""
     withheld: Collection[str] = ()
 

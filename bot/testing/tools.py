@@ -12,7 +12,7 @@ from bot.services.artifact_services import artifact_services
 from bot.services.given_schema import validated
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
-from bot.toolkit import Artifacts, Conversation, Services, Tool, ToolResult
+from bot.toolkit import Artifacts, Conversation, FileReaders, Services, Tool, ToolResult
 from bot.toolkit.progress import bound_progress, safe_progress, shown_progress
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.tool import ToolFunction
@@ -24,7 +24,8 @@ def with_memory(services: Mapping[Any, object]) -> dict[type, object]:
     These are the conversation, the artifacts, and what works on artifacts, such as tables.
     """
     artifacts = cast(Artifacts, services.get(Artifacts) or MemoryArtifacts())
-    return {Conversation: MemoryConversation(), **artifact_services(artifacts), **services}
+    own = {Conversation: MemoryConversation(), FileReaders: FileReaders()}
+    return {**own, **artifact_services(artifacts), **services}
 
 
 def tool_of(given: Tool | ToolFunction[Any]) -> Tool:

@@ -41,6 +41,7 @@ from bot.toolkit.provided.directory import (
 )
 from bot.toolkit.provided.documents import Documents, DocumentText, ReadTable
 from bot.toolkit.provided.exports import ChartImage, Exports, ReportFile
+from bot.toolkit.provided.file_readers import FileReaders
 from bot.toolkit.provided.interpreters import Interpreters
 from bot.toolkit.provided.memories import Memories, Memory, MemoryScope
 from bot.toolkit.provided.programs import Programs
@@ -96,6 +97,7 @@ __all__ = [
     "Exports",
     "Fetcher",
     "Fields",
+    "FileReaders",
     "FileRef",
     "FoundFiles",
     "FoundMessage",
