@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.core.approvals import ApprovalRecord
-from bot.core.chain import SavedArtifact
+from bot.core.chain import NO_USAGE, SavedArtifact, Usage
 from bot.core.links import written_links
 from bot.core.request import Request
 from bot.text.mentions import Mention
@@ -21,6 +21,19 @@ class ArtifactUse:
 
     read: dict[str, None] = field(default_factory=dict)
     saved: dict[str, SavedArtifact] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class CallCost:
+    """What a tool call has spent at the model service; `cost` in dollars, None if a price is unknown."""
+
+    usage: Usage = NO_USAGE
+    cost: float | None = 0.0
+
+    def add(self, usage: Usage, cost: float | None) -> None:
+        """Count another call of the service."""
+        self.usage += usage
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +55,7 @@ class RequestContext:
     - `links`: addresses that tools returned to the run.
     - `extra`: settings that operators configured for tools in this channel.
     - `artifacts`: what the tool call in progress has read and saved; the artifacts' store notes it.
+    - `spent`: what the tool call in progress has spent, which counts as the run's.
     """
 
     request: Request
@@ -63,6 +77,7 @@ class RequestContext:
     links: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     artifacts: ArtifactUse = field(default_factory=ArtifactUse)
+    spent: CallCost = field(default_factory=CallCost)
 
     @property
     def is_personal(self) -> bool:

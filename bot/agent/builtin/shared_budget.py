@@ -10,11 +10,12 @@ from bot.agent.events import FromSubagent, PersonAsked, ToolEvent
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
 from bot.core.budgets import billed_tokens
+from bot.core.context import CallCost
 from bot.core.outcome import StopReason
 
 
 class SharedBudget:
-    """The usage of a run and its sub-agents; `state` is the run's, before any of them began."""
+    """The usage of a run, its sub-agents and its calls; `state` is the run's, before any of them began."""
 
     def __init__(self, limits: Limits, state: LoopState) -> None:
         self._limits = limits
@@ -36,6 +37,10 @@ class SharedBudget:
         """Record the latest state of `child`."""
         self._children[child] = state
 
+    def add(self, call_id: str, spent: CallCost) -> None:
+        """Record what the call of a tool has spent."""
+        self._children[call_id] = LoopState(usage=spent.usage, cost=spent.cost)
+
     def end(self, child: str) -> None:
         """Note that `child` makes no more calls."""
         self._working.discard(child)
@@ -49,7 +54,7 @@ class SharedBudget:
         return replace(output, inner=tuple(steps))
 
     def with_children(self, state: LoopState) -> LoopState:
-        """Return `state` with the usage, cost and calls of its sub-agents."""
+        """Return `state` with the usage, cost and calls of its sub-agents and calls."""
         if not self._children:
             return state
         usage, cost, calls = state.usage, state.cost, state.tool_calls

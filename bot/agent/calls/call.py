@@ -40,7 +40,7 @@ from bot.core.approvals import (
     exact_arguments,
 )
 from bot.core.chain import CallRecord, CountsAs, Item
-from bot.core.context import ArtifactUse, RequestContext, bound_request, current_request
+from bot.core.context import ArtifactUse, CallCost, RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Rehearsal
@@ -188,8 +188,8 @@ class Calls:
             events.put_nowait(begun(output, known=is_known))
             return output
         key = f"{self.context.idempotency_key}:{call['call_id']}"
-        use = ArtifactUse()
-        context = replace(self.context, idempotency_key=key, artifacts=use)
+        fresh = {"artifacts": ArtifactUse(), "spent": CallCost()}
+        context = replace(self.context, idempotency_key=key, **fresh)
         with bound_request(context):
             arguments, permission = await self._permission(tool, arguments)
             if isinstance(permission, Undecided):
@@ -363,8 +363,12 @@ class _Call:
         failpoint("tool-running")
         parent = ParentRun(self.call_id, self.calls.pool, self.events.put_nowait)
         services = {**self.calls.toolbox.services, ParentRun: parent}
-        with paced_progress(self._tell_progress), bound_asking(self._ask):
-            result = await self.tool.run(self.arguments, services, self._tell_retry)
+        try:
+            with paced_progress(self._tell_progress), bound_asking(self._ask):
+                result = await self.tool.run(self.arguments, services, self._tell_retry)
+        finally:
+            if (spent := current_request().spent) != CallCost():
+                self.calls.pool.add(self.call_id, spent)
         failpoint("tool-ran")
         return result
 

@@ -167,7 +167,8 @@ class Dispatch:
         else:
             await self._refuse(left_out, to_run)
             await self._finish(finals, runner, max(1, self.most - len(to_run)))
-        if self._pool.with_children(self._first).usage != self.state.usage:
+        spent = self._pool.with_children(self._first)
+        if (spent.usage, spent.cost) != (self.state.usage, self.state.cost):
             await self._save()  # what was cancelled has cost something too
         return tuple(self._pool.with_steps(done[call["call_id"]]) for call in calls)
 

@@ -24,12 +24,15 @@ class ExpectedCall:
 
     The call sends `new_tokens` of its own and continues a response that used `before`. With
     `is_warm` it continues a call of the same run, so that the service has probably cached its input.
+    A call with a `price` is no response: `model` is then that of the run, and the price what the call
+    is expected to cost.
     """
 
     model: str
     new_tokens: int = 0
     before: Usage = NO_USAGE
     is_warm: bool = False
+    price: Spent | None = None
 
     def usage(self, *, output_tokens: int, cached_tokens: int) -> Usage:
         """Return the usage of the call, given its output tokens and cached input tokens."""
@@ -93,6 +96,8 @@ class CallEstimates:
         likely = _maximum(same_kind) if same_kind else estimate
         most = self._estimate(call, output, cached_tokens=call.before.cached_tokens)
         last = _maximum(warm) if warm else likely
+        if call.price:
+            return Forecast(call.price, call.price, last)
         return Forecast(likely.times(margin).or_more(most), likely, last)
 
     def interrupted(self, call: ExpectedCall, output_bytes: int) -> Spent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Collection
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from types import TracebackType
@@ -19,6 +19,7 @@ from bot.agent.hooks.chain import Hooks, Permission
 from bot.agent.state import LoopState
 from bot.core.budgets import Account, Budget, Cap, OverBudget, Pause, Spent, accounts_of
 from bot.core.chain import NO_USAGE, Usage
+from bot.core.context import current_request
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind, StoreUnavailable
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, StopReason
@@ -62,6 +63,28 @@ class _Hold:
     call_id: str
     most: Spent
     accounts: tuple[Account, ...]
+
+
+@dataclass(slots=True)
+class Payment:
+    """What a call of the service costs: what was expected until `take` or `refuse` says more.
+
+    `outcome` is that of `ModelCalled`. `usage` is None until the service has billed one.
+    """
+
+    spent: Spent
+    outcome: str = "abandoned"
+    usage: Usage | None = None
+    cost: float | None = None
+
+    def take(self, usage: Usage, cost: float | None) -> None:
+        """Note what the service billed; `cost` is in dollars, None if the price is unknown."""
+        self.outcome, self.usage, self.cost = "ok", usage, cost
+        self.spent = Spent.of(usage, cost)
+
+    def refuse(self, kind: ModelErrorKind) -> None:
+        """Note that the service refused the call, which costs nothing."""
+        self.outcome, self.spent = kind, Spent()
 
 
 class Spending(Hooks):
@@ -142,6 +165,38 @@ class Spending(Hooks):
         if hold and self._caps and hold.most.covers(self._estimates.forecast(call).most):
             return hold
         return await self._room_for(hold.call_id if hold else self._new_id(), call, is_last=is_last)
+
+    @asynccontextmanager
+    async def paying(self, model: str, expected: Spent) -> AsyncGenerator[Payment]:
+        """Make a call of the model service that is no response, such as a transcription, in the body,
+        which says in the `Payment` what it cost.
+
+        Room for what it is `expected` to cost is reserved first; that is charged, too, if the body
+        does not say more. Raises CallRefused before the body when there is none, and StoreUnavailable.
+        """
+        hold = await self._room_for(
+            self._new_id(), ExpectedCall(self._run.models.names[0], price=expected)
+        )
+        clock = asyncio.get_running_loop().time
+        payment, began = Payment(expected), clock()
+        try:
+            yield payment
+        finally:
+            is_estimated = payment.outcome == "abandoned"
+            if payment.usage:
+                current_request().spent.add(payment.usage, payment.cost)
+            ended = ModelCalled(
+                model,
+                payment.outcome,
+                clock() - began,
+                usage=payment.usage,
+                cost=payment.cost,
+                estimated=payment.spent if is_estimated else None,
+            )
+            try:
+                await _settle_briefly(self.settle(hold, payment.spent))
+            finally:
+                self._run.hear(lambda listener: listener.on_model_call(ended))
 
     def expected(self, request: ModelRequest) -> ExpectedCall:
         """Return what is known of a call before it is made."""
