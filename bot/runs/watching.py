@@ -32,7 +32,7 @@ Raises when the request could not be stored."""
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled:
-    """A call of the model service that ended after `seconds`.
+    """A call of the model service that ended after `seconds`: a response, or other work of it.
 
     `outcome` is "ok", "abandoned" or the kind of failure. `usage` is what the service billed, also
     for a response that failed, and `cost` its price in US dollars; both are None if not known.

@@ -16,6 +16,7 @@ from bot.core.request import Entry, FileRef, Request
 from bot.text.mentions import Mention
 from bot.toolkit.narrowing import has_words
 from bot.toolkit.provided.conversation import (
+    Clip,
     Download,
     FoundFiles,
     NewMessages,
@@ -110,10 +111,7 @@ class MemoryConversation:
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """See `Conversation.download`."""
-        if file_id not in self.files:
-            known = ", ".join(f"{ref.id} ({ref.name})" for ref, _ in self.files.values()) or "none"
-            raise ToolError(f"There is no file {file_id}. Files here: {known}.")
-        ref, data = self.files[file_id]
+        ref, data = self._file(file_id)
         if ref.size > max_bytes:
             raise ToolError(
                 f"{ref.name} is too large: {ref.size:,} bytes; at most {max_bytes:,} are read."
@@ -122,6 +120,16 @@ class MemoryConversation:
         if isinstance(data, Path):  # nothing opens it for a person
             return Download(ref, data.read_bytes())
         return Download(ref, data, f"https://files.example/{file_id}")
+
+    async def clip(self, file_id: str) -> Clip:
+        """See `Conversation.clip`; nobody has written down what is said in a file in memory."""
+        return Clip(self._file(file_id)[0])
+
+    def _file(self, file_id: str) -> tuple[FileRef, bytes | Path]:
+        if file_id not in self.files:
+            known = ", ".join(f"{ref.id} ({ref.name})" for ref, _ in self.files.values()) or "none"
+            raise ToolError(f"There is no file {file_id}. Files here: {known}.")
+        return self.files[file_id]
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """See `Conversation.share`."""

@@ -23,6 +23,7 @@ from bot.toolkit.progress import current_progress, progress
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.provided.canvases import Canvas, CanvasEdit, Canvases, Change
 from bot.toolkit.provided.conversation import (
+    Clip,
     Conversation,
     Download,
     FoundFiles,
@@ -86,6 +87,7 @@ __all__ = [
     "ChannelEntry",
     "Chart",
     "ChartImage",
+    "Clip",
     "Column",
     "Compact",
     "Conversation",

@@ -24,6 +24,7 @@ _SLACK_API = "slack.com"
 _ID = re.compile(r"F[A-Z0-9]{8,}")
 _DOWNLOAD_TIMEOUT = 60.0  # seconds for the whole file
 _CHUNK = 64 * 1024
+_MOST_CAPTIONS = 2_000_000  # bytes: those of a day
 
 
 def is_id(name: str) -> bool:
@@ -57,6 +58,31 @@ async def download(clients: Clients, file: Mapping[str, Any], *, max_bytes: int)
             return await _fetch(clients, url, file, name, max_bytes)
     except (aiohttp.ClientError, TimeoutError):
         raise ToolError(f"{name} could not be downloaded from Slack now. Try again.") from None
+
+
+async def transcript(clients: Clients, file: Mapping[str, Any]) -> str:
+    """Return all that Slack wrote down of a clip: WebVTT with times, else plain text; "" if it wrote
+    down nothing, or only a part is there."""
+    state = file.get("transcription")
+    if not isinstance(state, Mapping) or state.get("status") != "complete":
+        return ""
+    captions = {"name": "captions", "mimetype": "text/vtt", "url_private": file.get("vtt")}
+    if file.get("vtt"):
+        try:
+            data = await download(clients, captions, max_bytes=_MOST_CAPTIONS)
+            return data.decode("utf-8", "replace")
+        except ToolError:
+            pass  # the preview may be whole
+    preview = state.get("preview")
+    if not isinstance(preview, Mapping) or preview.get("has_more"):
+        return ""
+    return str(preview.get("content") or "")
+
+
+def is_being_transcribed(file: Mapping[str, Any]) -> bool:
+    """Return whether Slack is still writing down what is said in a clip."""
+    state = file.get("transcription")
+    return isinstance(state, Mapping) and state.get("status") == "processing"
 
 
 async def _fetch(

@@ -30,7 +30,7 @@ from bot.slack.ui.blocks import shortened
 from bot.slack.ui.links import LinkGate
 from bot.text.mentions import Mention
 from bot.text.redaction import redacted
-from bot.toolkit.provided.conversation import Download, FoundFiles, NewMessages, ThreadMessage
+from bot.toolkit.provided.conversation import Clip, Download, FoundFiles, NewMessages, ThreadMessage
 
 _PAGE = 200
 _THREAD_PAGE = 1_000  # the most that Slack returns
@@ -140,16 +140,27 @@ class SlackConversation:
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """Return a file of the thread or the request, or of a channel that the asker may read."""
-        request = current_request()
-        async with for_the_model():
-            refs = {f.id: f for f in await self._known_files(request)}
-            file_object = await self._file_object(file_id, refs)
+        file_object, refs = await self._seen_file(file_id)
         if file_object.get("mimetype") == files.CANVAS:
             raise ToolError(f"{file_id} is a canvas: read_canvas reads it.")
         data = await files.download(self._clients, file_object, max_bytes=max_bytes)
         [ref] = file_refs([file_object])
         is_own = file_object.get("user") == self._identity.user
         return Download(refs.get(file_id, ref), data, file_object.get("permalink"), is_own)
+
+    async def clip(self, file_id: str) -> Clip:
+        """See `Conversation.clip`; the transcript is Slack's, in the workspaces that have one."""
+        file_object, _ = await self._seen_file(file_id)
+        [ref] = file_refs([file_object])
+        milliseconds = file_object.get("duration_ms")
+        return Clip(
+            ref,
+            by=str(file_object.get("user") or ""),
+            seconds=milliseconds / 1000 if isinstance(milliseconds, int | float) else None,
+            url=file_object.get("permalink"),
+            said=await files.transcript(self._clients, file_object),
+            is_pending=files.is_being_transcribed(file_object),
+        )
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Post a file to the thread, or to the asker's direct messages if the request is private.
@@ -232,6 +243,12 @@ class SlackConversation:
                 if error_code(error) != "already_reacted":
                     raise
         failpoint("elsewhere-posted")
+
+    async def _seen_file(self, file_id: str) -> tuple[dict[str, Any], dict[str, FileRef]]:
+        """Return Slack's object of a file that the asker may read, and the files known here."""
+        async with for_the_model():
+            refs = {file.id: file for file in await self._known_files(current_request())}
+            return await self._file_object(file_id, refs), refs
 
     async def _file_object(self, file_id: str, known: Mapping[str, FileRef]) -> dict[str, Any]:
         """Return Slack's file object.

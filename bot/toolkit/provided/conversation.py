@@ -76,6 +76,23 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
+class Clip:
+    """What a voice or video clip's host knows of it without its content.
+
+    `by` is the id of the person who shared it, "" if unknown, `seconds` its length, `url` opens it
+    for a person. `said` is the whole of what is said in it, in WebVTT or as plain text, "" where its
+    host does not say that; `is_pending` while its host is still writing it down.
+    """
+
+    file: FileRef
+    by: str = ""
+    seconds: float | None = None
+    url: str | None = None
+    said: str = ""
+    is_pending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SharedFile:
     """A file or canvas in a channel. `author` is a display name, `url` opens the file; `place` is the
     name of a public channel that it is in, "" for other places; `is_here` tells whether it is in the
@@ -131,6 +148,9 @@ class Conversation(Protocol):
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
         """Download a file of the current thread. A file that is too large is not fetched at all."""
+
+    async def clip(self, file_id: str) -> Clip:
+        """Return what the host of a clip knows of it, by the rules of `download`."""
 
     async def find_files(
         self,
