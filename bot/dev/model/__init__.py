@@ -21,6 +21,7 @@ from .replies import (
 from .request import ModelRequest
 from .script import Script, ScriptBook, respond
 from .server import Received, ResponsesServer
+from .speech import spoken
 
 __all__ = [
     "ApiError",
@@ -40,5 +41,6 @@ __all__ = [
     "reasoning",
     "refusal",
     "respond",
+    "spoken",
     "text",
 ]

@@ -39,6 +39,7 @@ def add_routes(app: web.Application, server: ResponsesServer) -> None:
         web.delete("/v1/responses/{id}", routes.delete),
         web.post("/v1/responses/{id}/cancel", routes.cancel),
         web.get("/v1/responses/{id}/input_items", routes.input_items),
+        web.post("/v1/audio/transcriptions", server.transcribe),
         web.get("/v1/models", routes.models),
         web.get("/v1/models/{id}", routes.model),
     ])  # fmt: skip

@@ -26,6 +26,7 @@ from .replies import Item, Reply
 from .request import ModelRequest
 from .routes import add_routes
 from .sealing import Seal
+from .speech import Heard, read_form, transcribed
 from .streaming import Sender
 
 Brain = Callable[[ModelRequest], Reply | Awaitable[Reply]]
@@ -50,7 +51,9 @@ class ResponsesServer:
 
     `windows` maps a model to its maximum of input tokens; `latency` and `chunk_delay` are in
     seconds; `strict=False` skips the checks of shapes, for benchmarks. `counts_tokens=False` reports no
-    tokens, for brains that are no models.
+    tokens, for brains that are no models. Without `transcribes` there are no transcriptions, as at many
+    services; `heard` are those that were asked for, which are answered once `listening` is set, if it is
+    given.
     """
 
     brain: Brain
@@ -61,6 +64,9 @@ class ResponsesServer:
     latency: float = 0.0
     chunk_delay: float = 0.0
     windows: dict[str, int] = field(default_factory=dict)
+    transcribes: bool = True
+    listening: asyncio.Event | None = None
+    heard: list[Heard] = field(default_factory=list)
     requests: list[Received] = field(default_factory=list)
     faults: Faults = field(default_factory=Faults)
     seal: Seal = field(default_factory=Seal)
@@ -155,6 +161,21 @@ class ResponsesServer:
             )
         finally:
             self._changed.set()
+
+    async def transcribe(self, http: web.Request) -> web.StreamResponse:
+        """Handle POST /audio/transcriptions."""
+        if not self.transcribes:
+            raise web.HTTPNotFound
+        heard, data = await read_form(http)
+        self.heard.append(heard)
+        self._changed.set()
+        if self.listening:
+            await self.listening.wait()
+        try:
+            return transcribed(heard, data)
+        except errors.ApiError as refused:
+            heard.error = refused.error
+            raise
 
     async def _answer(
         self, http: web.Request, request: ModelRequest, received: Received, headers: dict[str, str]

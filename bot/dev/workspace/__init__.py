@@ -14,7 +14,16 @@ from bot.dev.workspace.errors import CannotDo, NotAnswered, SlackFault
 from bot.dev.workspace.server import Workspace
 from bot.dev.workspace.store.record import Change, Effect
 from bot.dev.workspace.store.seed import ADA, BEN, CHLOE, EVE, GUS
-from bot.dev.workspace.store.state import Channel, ExternalFile, FakeFile, File, Person, Status
+from bot.dev.workspace.store.state import (
+    Channel,
+    ClipFile,
+    ExternalFile,
+    FakeFile,
+    File,
+    Person,
+    Status,
+    Transcript,
+)
 
 __all__ = [
     "ADA",
@@ -25,6 +34,7 @@ __all__ = [
     "CannotDo",
     "Change",
     "Channel",
+    "ClipFile",
     "Effect",
     "ExternalFile",
     "FakeFile",
@@ -33,5 +43,6 @@ __all__ = [
     "Person",
     "SlackFault",
     "Status",
+    "Transcript",
     "Workspace",
 ]

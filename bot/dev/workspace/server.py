@@ -97,4 +97,5 @@ class Workspace(People):
         app.router.add_route("POST", "/upload/v1/{file}", files.upload)
         app.router.add_route("PUT", "/upload/v1/{file}", files.upload)
         app.router.add_get("/files-pri/{key}/{name:.+}", files.download)
+        app.router.add_get("/files-tmb/{key}/file.vtt", files.captions)
         return app

@@ -17,7 +17,7 @@ PIECE = b"0123456789abcde\n" * 4096
 
 
 class FileServer:
-    """Serves /upload/v1/<file> and /files-pri/<team>-<file>/…"""
+    """Serves /upload/v1/<file>, /files-pri/<team>-<file>/… and /files-tmb/<team>-<file>/file.vtt"""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -41,15 +41,31 @@ class FileServer:
 
     async def download(self, request: web.Request) -> web.StreamResponse:
         """Return the bytes, or the login page without a good token."""
-        team, _, key = request.match_info["key"].partition("-")
-        file = self._core.state.files.get(key)
-        if team != self._core.team_id or not self._allowed(request):
+        file = self._seen(request)
+        if file is None:
             return web.Response(text=LOGIN_PAGE, content_type="text/html")
-        if file is None or file.deleted or not file.is_there or not self._shared_with_bot(file):
-            raise web.HTTPNotFound(text=LOGIN_PAGE, content_type="text/html")
         if file.is_fake:
             return await _generated(request, file)
         return web.Response(body=file.content, content_type=_type(file))
+
+    async def captions(self, request: web.Request) -> web.StreamResponse:
+        """Return what Slack wrote down of a clip, as a download returns its bytes."""
+        file = self._seen(request)
+        if file is None:
+            return web.Response(text=LOGIN_PAGE, content_type="text/html")
+        if file.transcript is None or not file.transcript.has_captions:
+            raise web.HTTPNotFound(text=LOGIN_PAGE, content_type="text/html")
+        return web.Response(text=file.transcript.captions, content_type="text/vtt")
+
+    def _seen(self, request: web.Request) -> File | None:
+        """Return the file of a request; None without a good token."""
+        team, _, key = request.match_info["key"].partition("-")
+        file = self._core.state.files.get(key)
+        if team != self._core.team_id or not self._allowed(request):
+            return None
+        if file is None or file.deleted or not file.is_there or not self._shared_with_bot(file):
+            raise web.HTTPNotFound(text=LOGIN_PAGE, content_type="text/html")
+        return file
 
     def _allowed(self, request: web.Request) -> bool:
         state = self._core.state

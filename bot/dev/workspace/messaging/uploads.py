@@ -1,7 +1,15 @@
 """Files: attachments of people, uploads of the app."""
 
 from bot.dev.workspace.core import Core
-from bot.dev.workspace.store.state import Attachable, Channel, ExternalFile, FakeFile, File, Json
+from bot.dev.workspace.store.state import (
+    Attachable,
+    Channel,
+    ClipFile,
+    ExternalFile,
+    FakeFile,
+    File,
+    Json,
+)
 from bot.dev.workspace.store.wire import file_object
 
 
@@ -24,6 +32,11 @@ def _file(core: Core, user: str, given: Attachable) -> File:
         return File(key, given.name, given.size, user, now, is_fake=True)
     if isinstance(given, ExternalFile):
         return File(key, given.name, 0, user, now, external_url=given.url)
+    if isinstance(given, ClipFile):
+        size, content = len(given.content), given.content
+        clip = File(key, given.name, size, user, now, content=content, seconds=given.seconds)
+        clip.transcript = given.transcript
+        return clip
     name, content = given
     return File(key, name, len(content), user, now, content=content)
 

@@ -119,12 +119,55 @@ class ExternalFile:
     url: str
 
 
-Attachable = tuple[str, bytes] | FakeFile | ExternalFile
+@dataclass(frozen=True)
+class Transcript:
+    """What Slack writes down of a clip, in some workspaces: `lines` from when to when, in seconds.
+
+    While the `status` is "processing" nothing is there. The preview of a file has the first
+    characters, and captions all lines with their times, unless `has_captions` is false.
+    """
+
+    lines: tuple[tuple[float, float, str], ...] = ()
+    status: Literal["processing", "complete", "failed"] = "complete"
+    has_captions: bool = True
+
+    @property
+    def text(self) -> str:
+        """All that is said, without times."""
+        return " ".join(text for _, _, text in self.lines)
+
+    @property
+    def captions(self) -> str:
+        """The lines as WebVTT."""
+        cues = (
+            f"{number}\n{_time(start)} --> {_time(end)}\n- {text}\n"
+            for number, (start, end, text) in enumerate(self.lines, 1)
+        )
+        return "\n".join(["WEBVTT\n", *cues])
+
+
+def _time(seconds: float) -> str:
+    whole, rest = divmod(round(seconds * 1000), 1000)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}.{rest:03}"
+
+
+@dataclass(frozen=True)
+class ClipFile:
+    """A voice or video clip that a person records in Slack."""
+
+    name: str
+    content: bytes
+    seconds: float
+    transcript: Transcript | None = None
+
+
+Attachable = tuple[str, bytes] | FakeFile | ExternalFile | ClipFile
 
 
 @dataclass
 class File:
-    """A file or canvas; `content` is None until the upload, and for fake and external files."""
+    """A file or canvas; `content` is None until the upload, and for fake and external files. A clip that
+    was recorded in Slack has `seconds`."""
 
     id: str
     name: str
@@ -137,6 +180,8 @@ class File:
     title: str = ""
     alt_txt: str | None = None
     canvas: Canvas | None = None
+    seconds: float | None = None
+    transcript: Transcript | None = None
     channels: list[str] = field(default_factory=list)
     shares: list[tuple[str, str]] = field(default_factory=list)
     deleted: bool = False

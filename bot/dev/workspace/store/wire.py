@@ -126,6 +126,30 @@ def file_object(file: File, state: State) -> Json:
         shown["alt_txt"] = file.alt_txt
     if file.canvas:
         shown |= _as_canvas(file, state)
+    if file.seconds is not None:
+        shown |= _as_clip(file, file.seconds, state)
+    return shown
+
+
+_PREVIEW = 100  # characters
+
+
+def _as_clip(file: File, seconds: float, state: State) -> Json:
+    kind = "video" if file.name.endswith((".mp4", ".webm")) else "audio"
+    shown: Json = {
+        "subtype": f"slack_{kind}",
+        "media_display_type": kind,
+        "duration_ms": round(seconds * 1000),
+    }
+    if (transcript := file.transcript) is None:
+        return shown | {"transcription": {"status": "none"}}
+    if transcript.status != "complete":
+        return shown | {"transcription": {"status": transcript.status}}
+    text = transcript.text
+    preview = {"content": text[:_PREVIEW], "has_more": len(text) > _PREVIEW}
+    shown["transcription"] = {"status": "complete", "locale": "en-US", "preview": preview}
+    if transcript.has_captions:
+        shown["vtt"] = f"{state.url}files-tmb/{state.team_id}-{file.id}/file.vtt"
     return shown
 
 
