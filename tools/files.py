@@ -38,13 +38,17 @@ _NO_READERS = FileReaders()
 
 
 _READ, _READ_A_FILE = Text("Read {name}"), Text("Read a file")
+_LISTEN = Text("Listen to {name}")
 
 
 def _title(arguments: Any) -> str:
     request = current_request().request
-    names = {key: file.name for file in request.files for key in (file.id, file.name)}
-    name = names.get(arguments.file_id)
-    return _READ(name=name) if name else _READ_A_FILE()
+    named = (file for file in request.files if arguments.file_id in (file.id, file.name))
+    file = next(named, None)
+    if file is None:
+        return _READ_A_FILE()
+    is_heard = file.media_type.startswith(("audio/", "video/"))
+    return _LISTEN(name=file.name) if is_heard else _READ(name=file.name)
 
 
 @tool(
@@ -52,7 +56,7 @@ def _title(arguments: Any) -> str:
     summary="Read a file of this thread, or of a channel that the asker sees",
     safety=Reads(foreign=True, quotes=True),
     offered_with=("file",),
-    timeout=150.0,
+    timeout=240.0,
     title=_title,
     narrowing=("compact", "query", "sheet", "pages"),
 )

@@ -18,6 +18,7 @@ from bot.features import Feature, OperatorPart, ServiceDeps
 from bot.features.accounts.feature import accounts
 from bot.features.ask_person.feature import ask_person
 from bot.features.canvases.feature import canvases
+from bot.features.clips.feature import clips
 from bot.features.commands.feature import commands
 from bot.features.corrections.feature import corrections
 from bot.features.effort.feature import effort
@@ -109,6 +110,11 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         ),
         triggers(settings.triggers, settings.access, partial(channel_policy, settings)),
         canvases(),
+        clips(
+            settings.clips,
+            settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none",
+            settings.openai_base_url,
+        ),
         corrections(),
         workflow_step(),
         effort(settings.limits),

@@ -42,6 +42,7 @@ from bot.agent.limits import Limits
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.core.secret_files import odd_character, secret_folder, secret_from_file
+from bot.features.clips.settings import ClipSettings
 from bot.features.commands.settings import HookSettings
 from bot.features.evidence.settings import ChannelEvidence, EvidenceSettings
 from bot.features.programs.settings import ProgramSettings
@@ -183,6 +184,7 @@ class Tables(BaseModel):
     channels: dict[str, ChannelTable] = {}
     profiles: dict[str, ProfileTable] = {}
     direct: DirectSettings = DirectSettings()
+    clips: ClipSettings = ClipSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     programs: ProgramSettings = ProgramSettings()
     reactions: Instructions = {}

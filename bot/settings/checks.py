@@ -17,6 +17,12 @@ def unpriced_models(settings: Settings) -> list[str]:
 def check_prices(settings: Settings) -> None:
     """Raise ConfigurationError when a budget is in dollars but a model's price is unknown."""
     bounds, unknown = _dollar_limits(settings), unpriced_models(settings)
+    if bounds and settings.clips.is_unpriced:
+        raise ConfigurationError(
+            f"{', '.join(bounds)}: the price of {settings.clips.model} is not known, so money cannot be "
+            "bounded. Set [clips] price = {minute = …} in dollars, or {input = …, output = …} per "
+            "million tokens."
+        )
     if bounds and unknown:
         raise ConfigurationError(
             f"{', '.join(bounds)}: the price of {', '.join(unknown)} is not known, so money cannot "

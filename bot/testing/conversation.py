@@ -29,7 +29,8 @@ from bot.toolkit.provided.conversation import (
 class MemoryConversation:
     """The toolkit's `Conversation` in memory.
 
-    Tools read the thread `messages`, the `channels` by name and the `files` by id. Their actions are
+    Tools read the thread `messages`, the `channels` by name and the `files` by id; `clips` says by id what
+    is known of clips among these. Their actions are
     recorded: `shared` has name, content and comment of each file, `posted` has channel, thread and
     text of each message, `reactions` has address and emoji, and `fetched` the ids of downloads.
     With a `refusal`, everything outside of the thread raises ToolError with that text.
@@ -38,6 +39,7 @@ class MemoryConversation:
     messages: list[ThreadMessage] = field(default_factory=list)
     channels: dict[str, list[ThreadMessage]] = field(default_factory=dict)
     files: dict[str, tuple[FileRef, bytes | Path]] = field(default_factory=dict)
+    clips: dict[str, Clip] = field(default_factory=dict)
     refusal: str = ""
     shared: list[tuple[str, bytes, str]] = field(default_factory=list)
     posted: list[tuple[str, str | None, str]] = field(default_factory=list)
@@ -122,8 +124,8 @@ class MemoryConversation:
         return Download(ref, data, f"https://files.example/{file_id}")
 
     async def clip(self, file_id: str) -> Clip:
-        """See `Conversation.clip`; nobody has written down what is said in a file in memory."""
-        return Clip(self._file(file_id)[0])
+        """See `Conversation.clip`."""
+        return self.clips.get(file_id) or Clip(self._file(file_id)[0])
 
     def _file(self, file_id: str) -> tuple[FileRef, bytes | Path]:
         if file_id not in self.files:

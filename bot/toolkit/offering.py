@@ -22,10 +22,12 @@ INPUTS: tuple[Input, ...] = get_args(Input)
 """All of them: first those whose tools a question needs before the others."""
 
 _TABLES = ("csv", "tsv", "xlsx", "xlsm", "parquet")
+_CLIPS = ("m4a", "mp3", "mp4", "wav", "webm", "ogg", "mov")
 _NAMED: dict[Input, re.Pattern[str]] = {
     "table": re.compile(rf"\.(?:{'|'.join(_TABLES)})\b", re.IGNORECASE),
     "file": re.compile(
-        rf"\w\.(?:{'|'.join(_TABLES)}|pdf|docx|txt|md|json|html?|eml|log)\b", re.IGNORECASE
+        rf"\w\.(?:{'|'.join((*_TABLES, *_CLIPS))}|pdf|docx|txt|md|json|html?|eml|log)\b",
+        re.IGNORECASE,
     ),
     "figure": re.compile(r"\d"),
     "channel": re.compile(r"(?<![\w/&#])#(?=[\w-]*[^\W\d_])[\w-]+"),

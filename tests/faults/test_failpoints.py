@@ -171,6 +171,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "threads/artifacts.py:ArtifactStore.handles": "reads only",
     "features/accounts/store.py:RevocationStore.reseal": "an operator's, who sees what is left",
     "features/schedules/message_store.py:ScheduledMessageStore.remove": "a second time there is nothing to remove",
+    "features/clips/kept.py:KeptTranscript.set": ("tool-running", "tool-ran"),
     "features/memories/store.py:MemoryStore.all_of": "renews a term",
     "features/memories/store.py:MemoryStore.add": ("tool-running", "tool-ran"),
     "features/memories/store.py:MemoryStore.forget": "deleting it again does nothing",

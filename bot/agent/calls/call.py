@@ -188,8 +188,9 @@ class Calls:
             events.put_nowait(begun(output, known=is_known))
             return output
         key = f"{self.context.idempotency_key}:{call['call_id']}"
-        fresh = {"artifacts": ArtifactUse(), "spent": CallCost()}
-        context = replace(self.context, idempotency_key=key, **fresh)
+        context = replace(
+            self.context, idempotency_key=key, artifacts=ArtifactUse(), spent=CallCost()
+        )
         with bound_request(context):
             arguments, permission = await self._permission(tool, arguments)
             if isinstance(permission, Undecided):

@@ -33,6 +33,7 @@ from bot.toolkit import (
     Databases,
     Directory,
     Fetcher,
+    FileReaders,
     FileRef,
     FoundMessage,
     Memories,
@@ -187,6 +188,7 @@ def services(
     return {
         **artifact_services(artifacts),
         Conversation: conversation,
+        FileReaders: FileReaders(),
         Canvases: OneCanvas(),
         Databases: databases,
         Fetcher: OnePage(),
