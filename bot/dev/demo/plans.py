@@ -420,7 +420,7 @@ def _last_table(question: Question) -> Table | None:
 def chart(question: Question) -> Plan:
     """Draw the table of the answer before."""
     table = _last_table(question)
-    charts = (yield from _chart(table, "")) if table else []
+    charts = (yield from _chart(table, [*table.columns][-1])) if table else []
     return Answer(say(question.language, "chart_of" if charts else "no_chart"), {"charts": charts})
 
 

@@ -113,7 +113,7 @@ class EvidenceDialog:
             run_id=run_id,
             number=number,
             pages=pages,
-            line=evidence_line(traced) or words.TITLE(),
+            line=evidence_line(traced),
             unreadable=traced.unreadable,
             claims=await self._visible(on_page, request, calls, person),
         )

@@ -32,9 +32,9 @@ def evidence(settings: EvidenceSettings) -> Feature:
 
 
 def _traced_run(outcome: Outcome, _request: Request) -> str | None:
-    """Return the id of a run whose answer was traced to something that readers may see."""
-    is_shown = outcome.traced is not None and outcome.traced_shown and outcome.traced.items
-    return outcome.run_id if is_shown else None
+    """Return the id of a run whose answer was traced in something that was read and that readers may see."""
+    traced = outcome.traced if outcome.traced_shown else None
+    return outcome.run_id if traced and traced.items and not traced.nothing_read else None
 
 
 SHOW_EVIDENCE = AnswerButton(words.SHOW, SHOW, _traced_run, alone=True)

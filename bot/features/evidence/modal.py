@@ -53,7 +53,7 @@ class ShownClaim:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePage:
-    """A page of claims; pages count from 0. `line` is the line under the answer."""
+    """A page of claims; pages count from 0. `line` is the line under the answer, "" without one."""
 
     run_id: str
     number: int
@@ -98,7 +98,7 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
             groups.setdefault(_Origin.of(claim.best), []).append(claim)
     missing = [claim for claim in page.claims if not is_found(claim.finding)]
     blocks: list[Block] = [
-        plain_section(shortened(page.line, 2_900)),
+        *([plain_section(shortened(page.line, 2_900))] if page.line else []),
         context(texts.INTRO()).block,
         *(_group(origin, claims, gate) for origin, claims in groups.items()),
         *([_not_found(missing, page.unreadable)] if missing else []),
