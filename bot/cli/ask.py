@@ -77,9 +77,9 @@ def _answered(
         raise ConfigurationError(f"--file: there is no file {', '.join(missing)}.")
     response_schema = read_schema(schema) if schema else None
     settings = configured()
-    logs.quiet()  # `--stream` shows progress instead
+    failures = logs.quiet()  # `--stream` shows progress instead
     piped = read_stdin(is_asked_for=is_asked_for)
-    return run(
+    outcome = run(
         ask_once(
             settings,
             question,
@@ -91,3 +91,6 @@ def _answered(
             dry_run=dry_run,
         )
     )
+    for failure in failures[-1:]:  # below the answer, which says it to people
+        typer.echo(f"bot: {failure}", err=True)
+    return outcome

@@ -13,6 +13,7 @@ from bot.core.errors import ConfigurationError
 DASH = "-"
 _MOST_BYTES = 50_000_000  # as tools read of a file
 MOST_SILENCE, _MOST_SECONDS = 60.0, 600.0
+FIRST_SECONDS = 2.0  # in which something has to come, unless stdin was asked for
 _PART = 1_000_000
 _LOOKED_AT = 50_000
 _FEWEST_ROWS = 2
@@ -22,9 +23,18 @@ _ENDINGS = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif", b"%PDF
 def read_stdin(*, is_asked_for: bool) -> bytes:
     """Return all of stdin, b"" for a terminal, where nothing comes, and if it is closed.
 
+    Without `--file -` a stdin that stays silent is left alone, and stderr says so: who started this command
+    may have left it open.
+
     Raises ConfigurationError where it is asked for and holds nothing, is too large, or does not end.
     """
     is_piped = sys.stdin is not None and not sys.stdin.isatty()  # None if it is closed
+    if is_piped and not is_asked_for and not _comes(sys.stdin.fileno(), FIRST_SECONDS):
+        sys.stderr.write(
+            f"bot: nothing came from stdin for {FIRST_SECONDS:.0f} s, so it is not read. "
+            "`--file -` waits for it.\n"
+        )
+        return b""
     data = _read_to_end(sys.stdin.fileno()) if is_piped else b""
     if is_asked_for and not data:
         raise ConfigurationError(
@@ -33,11 +43,16 @@ def read_stdin(*, is_asked_for: bool) -> bytes:
     return data
 
 
+def _comes(descriptor: int, seconds: float) -> bool:
+    """Return whether there is something to read, or the end, within these seconds."""
+    return bool(select.select([descriptor], [], [], seconds)[0])
+
+
 def _read_to_end(descriptor: int) -> bytes:
     data, deadline = bytearray(), time.monotonic() + _MOST_SECONDS
     while True:
         seconds = min(MOST_SILENCE, deadline - time.monotonic())
-        if seconds <= 0 or not select.select([descriptor], [], [], seconds)[0]:
+        if seconds <= 0 or not _comes(descriptor, seconds):
             raise ConfigurationError(
                 f"stdin does not end ({len(data):,} bytes came): end what writes to it, or add "
                 "`< /dev/null` to ask without it."

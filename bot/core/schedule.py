@@ -44,7 +44,8 @@ class Schedule(BaseModel):
     - `next_at`: the next time, in seconds since the epoch.
     - `cron`: when it repeats, in `time_zone`; "" for a question that is asked once.
     - `suggested`: nobody approved the text, which the model worded.
-    - `refresh`: the id of the run whose answer is kept up to date; "" for a question.
+    - `refresh`: the id of the run whose answer is kept up to date; "" for a question. `question` is what
+      that run answered; "" in schedules of earlier releases.
     - `waits_for`: the MCP server whose account its owner has to connect first, "" for none.
     - `refusals`: how many times in a row it could not be asked.
     - `tries`: how many times a bug kept it from being asked since it was due.
@@ -65,6 +66,7 @@ class Schedule(BaseModel):
     remind: bool = False
     suggested: bool = False
     refresh: str = ""
+    question: Redacted = ""
     waits_for: str = ""
     refusals: int = 0
     tries: int = 0

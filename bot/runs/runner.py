@@ -500,7 +500,7 @@ def _log_failure(error: ModelError, run_id: str) -> None:
     log.error(
         "the model service failed, which ended a run: %s%s",
         error,
-        f" · it said: {error.said}" if error.said else "",
+        f" · it said: {error.said}" if error.said and error.said not in str(error) else "",
         extra={"run_id": run_id, "model_request": error.request_id},
     )
 

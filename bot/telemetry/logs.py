@@ -291,8 +291,21 @@ def configure(form: Format, *, words: bool = False, file: Path | None = None) ->
     )
 
 
-def quiet() -> None:
-    """Show only warnings on stderr; a log file still gets everything."""
+def quiet() -> list[str]:
+    """Show only warnings on stderr; a log file still gets everything.
+
+    Why the model service failed goes into the returned list instead, for the command to say it.
+    """
+    failures = list[str]()
+
+    def takes(record: logging.LogRecord) -> bool:
+        if not hasattr(record, "model_request"):
+            return True
+        failures.append(escaped(record.getMessage()))
+        return False
+
     for handler in logging.getLogger().handlers:
         if handler.get_name() == "stderr":
             handler.setLevel(logging.WARNING)
+            handler.addFilter(takes)
+    return failures

@@ -165,13 +165,22 @@ def test_what_is_piped_in_has_a_name_by_which_it_is_read(data: bytes, name: str)
     assert stdin.file_name(data) == name
 
 
-def test_stdin_that_does_not_end_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a script hangs forever, nor is the memory filled."""
+def test_stdin_that_does_not_end_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a script hangs forever, nor is the memory filled. One that is only left open is not read."""
     monkeypatch.setattr(stdin, "MOST_SILENCE", 0.05)
+    monkeypatch.setattr(stdin, "FIRST_SECONDS", 0.05)
     reading, writing = os.pipe()
     for file, says in ((reading, "does not end"), ("/dev/zero", "50 MB")):
         with open(file) as stream:  # noqa: PTH123 - one is a number
             monkeypatch.setattr("sys.stdin", stream)
             with pytest.raises(ConfigurationError, match=says):
-                stdin.read_stdin(is_asked_for=False)
+                stdin.read_stdin(is_asked_for=True)
+    reading, other = os.pipe()
+    with open(reading) as stream:  # noqa: PTH123
+        monkeypatch.setattr("sys.stdin", stream)
+        assert stdin.read_stdin(is_asked_for=False) == b""
+    assert "`--file -` waits for it" in capsys.readouterr().err
+    os.close(other)
     os.close(writing)

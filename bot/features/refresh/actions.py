@@ -101,12 +101,14 @@ class AnswerRefresh:
         original, person = await self._answer(run_id, user, channel)
         if cron not in said.OFTEN:
             raise NotPermitted(said.CANNOT())
+        question = one_line(original.said, _MAX_QUESTION)
         schedule = Schedule(
             team=original.team,
             channel=original.channel,
             thread=original.thread,
             user=user,
-            text=said.SCHEDULED_TEXT(question=one_line(original.said, _MAX_QUESTION)),
+            text=words.KEPT_UP_TO_DATE(question=question),
+            question=question,
             cron=cron,
             time_zone=person.time_zone,
             next_at=first_time(cron, person.time_zone, time.time()),

@@ -28,9 +28,9 @@ POST = Text("Post it in the thread")
 POSTED = Text("I posted it in the thread.")
 KEEP = Text("Keep it up to date…")
 OFTEN = {
-    "0 9 * * 1-5": Text("Every weekday at 9:00"),
-    "0 9 * * 1": Text("Every Monday at 9:00"),
-    "0 9 1 * *": Text("On the 1st of each month at 9:00"),
+    "0 9 * * 1-5": Text("Every weekday at 09:00"),
+    "0 9 * * 1": Text("Every Monday at 09:00"),
+    "0 9 1 * *": Text("On the 1st of each month at 09:00"),
 }
 POSTED_FOR = Text("Refreshed for {person}.")
 POSTED_SCHEDULED = Text("Refreshed as {person} scheduled.")
@@ -43,4 +43,3 @@ SCHEDULED = Text(
 )
 TOO_MANY = Text("You have {count} schedules already. Cancel one in my Home tab first.")
 ENDED = Text("I can no longer check the figures of this answer, so its schedule has ended.")
-SCHEDULED_TEXT = Text("Keep the figures up to date: {question}")

@@ -25,7 +25,7 @@ from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.text import unescape
 from bot.slack.intake.press import Press
 from bot.slack.intake.questions import Question
-from bot.slack.intake.schedules import WorkspaceSchedules, place_of, words_of
+from bot.slack.intake.schedules import WorkspaceSchedules, place_of, text_of, words_of
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui import words as ui_words
@@ -226,8 +226,8 @@ def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
 def _own(schedule: Schedule) -> Block:
     kind = ":alarm_clock: " if schedule.remind else ""
     line = f"{kind}{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
-    question = words.CANCEL_QUESTION(text=_beginning(schedule.text))
-    cancel = _cancel(CANCEL, schedule.id, schedule.text, question)
+    question = words.CANCEL_QUESTION(text=_beginning(text_of(schedule)))
+    cancel = _cancel(CANCEL, schedule.id, text_of(schedule), question)
     return section(line, cancel, block_id=f"own-{schedule.id}")
 
 

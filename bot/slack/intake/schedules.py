@@ -287,7 +287,13 @@ def _stopped_text(schedule: Schedule, why: str, *, again: bool) -> str:
 
 def words_of(schedule: Schedule) -> str:
     """Return the question as mrkdwn without links, because a model may have written it."""
-    return _safe(schedule.text)
+    return _safe(text_of(schedule))
+
+
+def text_of(schedule: Schedule) -> str:
+    """Return the question; what is kept up to date is told in the reader's language."""
+    question = schedule.question
+    return words.KEPT_UP_TO_DATE(question=question) if question else schedule.text
 
 
 def place_of(channel: str) -> str:

@@ -274,7 +274,7 @@ EXAMPLES = (
 EXAMPLES_DIRECT = (
     Text("What can you do for me, and which data can you ask?"),
     Text("Remember that I like short answers"),
-    Text("Every Monday at 9:00, ask me what I plan for the week"),
+    Text("Every Monday at 09:00, ask me what I plan for the week"),
 )
 EXAMPLES_BESIDE = (
     Text("What was said in {place} today?"),
@@ -298,6 +298,7 @@ WHILE_WORKING = Text("You see each step while I work. *Stop this answer* stops m
 
 ASKED = Text(" asked:")
 SCHEDULED_BY = Text(":alarm_clock: Scheduled by {person} on {day}, due {when}: {question}")
+KEPT_UP_TO_DATE = Text("Keep the figures up to date: {question}")
 FOLLOW_UP_TITLE = Text("Ask this?")
 ASK_SUBMIT = Text("Ask")
 CLOSE = Text("Cancel")

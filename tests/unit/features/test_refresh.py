@@ -21,9 +21,10 @@ from bot.library.tracing.findings import Findings
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.sql_databases import DatabaseConfig
-from bot.slack.intake.schedules import DueSchedules
+from bot.slack.intake.schedules import DueSchedules, text_of
 from bot.slack.ui.outcome import render
 from bot.store import Stores, open_stores
+from bot.text.translation import load_catalogue, reader
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
@@ -125,6 +126,9 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         await told(bot, thread, BEN, "every Monday at 09:00")
         [schedule] = await stores.schedules.of(bot.ws.team_id, BEN)
         assert (schedule.refresh, schedule.thread) == (run, thread)
+        await load_catalogue("de")
+        with reader("de-DE"):
+            assert text_of(schedule).startswith("Die Zahlen aktuell halten: How")
         for sold, news in ((231_004.0, 1), (240_000.0, 2)):
             write(shop, {NORTH: sold})
             await asked_on_time(bot, stores, redis_url)
