@@ -13,7 +13,7 @@ from bot.core.errors import ConfigurationError
 DASH = "-"
 _MOST_BYTES = 50_000_000  # as tools read of a file
 MOST_SILENCE, _MOST_SECONDS = 60.0, 600.0
-FIRST_SECONDS = 2.0  # in which something has to come, unless stdin was asked for
+FIRST_SECONDS = 5.0  # in which something has to come, unless stdin was asked for
 _PART = 1_000_000
 _LOOKED_AT = 50_000
 _FEWEST_ROWS = 2
