@@ -27,6 +27,7 @@ from bot.dev.model import ModelRequest, Reply
 from bot.dev.page import mount
 from bot.dev.sample_database import build
 from bot.dev.workspace import Workspace
+from bot.dev.workspace.store.seed import add_alerts
 from bot.evals.models import local_model
 from bot.evals.trials import run_trial_case
 from bot.services.sql_databases import DatabaseConfig
@@ -143,6 +144,7 @@ async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
         async with Workspace.open(port=port, mount=add_page, app_name=name) as workspace:
             # Not in the manifest, so that Slack shows no Stop button of its own.
             workspace.state.not_subscribed.add("agent_session_stopped")
+            add_alerts(workspace.state)
             yield workspace
     except OSError as error:
         if error.errno not in _NO_PORT:

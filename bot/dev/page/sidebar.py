@@ -77,6 +77,11 @@ def _language_of(person: Person) -> str:
 
 def _person(person: Person) -> Json:
     """Return a person to act as, with a note on their role."""
-    notes = {"guest": person.is_guest, "external": person.is_external, "admin": person.is_admin}
+    notes = {
+        "guest": person.is_guest,
+        "external": person.is_external,
+        "admin": person.is_admin,
+        "app": person.is_bot,
+    }
     note = next((note for note, applies in notes.items() if applies), "")
     return {"id": person.id, "name": person.real_name, "note": note}

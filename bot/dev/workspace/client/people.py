@@ -66,6 +66,7 @@ class People(Core):
             "team": self.people[user].team_id,
             "blocks": rich_text(text, posting.new_block_id()),
             **({"thread_ts": thread_ts} if thread_ts else {}),
+            **posting.of_app(self.people[user]),
             **event_fields,
         }
         if conversation.kind == "im" and user in self.state.beside:

@@ -7,7 +7,7 @@ from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import SlackFault
 from bot.dev.workspace.messaging.text import mentions
 from bot.dev.workspace.store.messages import SERVICE_SUBTYPES, is_reply, without_metadata
-from bot.dev.workspace.store.state import SLACKBOT, Channel, Json, State
+from bot.dev.workspace.store.state import SLACKBOT, Channel, Json, Person, State
 from bot.dev.workspace.store.wire import LABELS
 
 TEXT_MAX = (
@@ -45,6 +45,15 @@ def from_bot(state: State, fields: Json) -> Json:
         **given,
         "text": given.get("text", "")[:TEXT_MAX],
     }
+
+
+def of_app(person: Person) -> Json:
+    """Return the fields that a message of another app has; none for a person."""
+    if not person.app_id:
+        return {}
+    ids = {"app_id": person.app_id, "team_id": person.team_id, "deleted": False}
+    profile = {"id": person.bot_id, "name": person.real_name, **ids}
+    return {"bot_id": person.bot_id, "app_id": person.app_id, "bot_profile": profile}
 
 
 def post(core: Core, channel: Channel, message: Json) -> Json:

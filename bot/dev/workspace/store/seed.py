@@ -3,6 +3,7 @@
 from bot.dev.workspace.store.state import BOT_USER, OTHER_TEAM, Channel, Kind, Person, State
 
 ADA, BEN, CHLOE, GUS, EVE = "U0ADA00001", "U0BEN00001", "U0CHLOE001", "U0GUS00001", "U0EVE00001"
+ALERTS = "U0ALERTS01"
 
 
 def seed(state: State) -> None:
@@ -15,6 +16,16 @@ def seed(state: State) -> None:
         direct = f"D{person.id[1:]}"
         state.channels[direct] = Channel(direct, person.name, "im", [person.id, BOT_USER])
     state.channels["D0ADABEN01"] = Channel("D0ADABEN01", "ada-ben", "im", [ADA, BEN])
+
+
+def add_alerts(state: State) -> None:
+    """Add a channel with an app that posts alerts there: whoever acts as it posts them."""
+    app = Person(ALERTS, "alerts", "Alerts", "#cc4400", is_bot=True, app_id="A0ALERTS01")
+    state.people[app.id] = app
+    members = [ADA, BEN, CHLOE, app.id, BOT_USER]
+    state.channels["C0ALERTS01"] = Channel(
+        "C0ALERTS01", "alerts", "public", members, topic="What went wrong"
+    )
 
 
 def _people() -> list[Person]:

@@ -47,7 +47,8 @@ APP_SCOPES = frozenset({"connections:write"})
 
 @dataclass
 class Person:
-    """A person with an account; the `team_id` of external people is not the workspace's."""
+    """A person with an account; the `team_id` of external people is not the workspace's. A bot user is that
+    of the app `app_id`, "" for the app that is tried here."""
 
     id: str
     name: str
@@ -61,6 +62,12 @@ class Person:
     locale: str = "en-GB"
     tz: str = "Europe/London"
     team_id: str = TEAM
+    app_id: str = ""
+
+    @property
+    def bot_id(self) -> str:
+        """The id as a bot, as in `bot_id` of messages; "" for people."""
+        return f"B{self.app_id[1:]}" if self.app_id else ""
 
     @property
     def tz_offset(self) -> int:

@@ -47,8 +47,8 @@ def user_object(person: Person, state: State) -> Json:
     if person.team_id != state.team_id:
         user |= {"is_stranger": True}
     if person.is_bot:
-        profile["api_app_id"] = state.app_id
-        profile["bot_id"] = state.bot_id
+        profile["api_app_id"] = person.app_id or state.app_id
+        profile["bot_id"] = person.bot_id or state.bot_id
     return user
 
 
