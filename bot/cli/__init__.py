@@ -13,6 +13,7 @@ import typer
 
 from bot.cli import ask, backup, eval, feedback, processes, running_bot, setup
 from bot.cli.output import print_lines
+from bot.cli.triggers import triggers
 
 WRONG_USAGE = 3
 
@@ -64,3 +65,4 @@ for panel, commands in _PANELS.items():
         cli.command(_NAMES.get(command), rich_help_panel=panel)(command)
 cli.add_typer(setup.tools, name="tools", rich_help_panel="Set it up")
 cli.add_typer(setup.skills, name="skills", rich_help_panel="Set it up")
+cli.add_typer(triggers, name="triggers", rich_help_panel="Look after it")

@@ -28,6 +28,7 @@ COMPUTED = {
 }
 ONCE = {
     *("current_time", "draw_lots", "list_artifacts", "list_channel_items", "list_schedules"),
+    "list_rules",
     *("list_scheduled_messages", "read_channel", "read_linked_thread", "read_thread", "recall"),
     *("ask_person", "search_files", "search_messages", "search_web"),
 }

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ from bot.core.answers import Answer
 from bot.dev.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.dev.model.request import ModelRequest
 from bot.dev.workspace import Workspace
+from bot.features.triggers.rules import Rule, RuleState
+from bot.features.triggers.store import RuleStore
+from bot.store import open_stores
 from tests.support.commands import Command, start
 from tests.support.ports import free_port
 from tests.support.runs import answer
@@ -358,9 +362,49 @@ async def test_an_operator_pauses_the_bot(tmp_path: Path, redis_url: str) -> Non
     assert usage.out.startswith("Paused by the operator, ")
 
 
+async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) -> None:
+    """What each did and spent today, as text and JSON; pausing and removing by id is in the audit log."""
+    rule = Rule(team="T1", channel="C0ALERTS01", owner="U0BEN00001", anyone=True, instruction="Go.")
+    on = rule.model_copy(update={"state": RuleState.ON, "failures": 1})
+    shared = {"REDIS_URL": redis_url}
+    async with open_stores(redis_url) as stores:
+        store, now = RuleStore.of(stores), datetime.now(UTC)
+        await store.add(on, most=9)
+        await stores.redis.together(*store.running(on, "1.0", now, 0.25))
+        [_, line] = (await bot(tmp_path, "triggers", **shared)).out.splitlines()
+        facts = [on.id, "C0ALERTS01", "U0BEN00001", "on", "1", "$0.2500", "1", "Go."]
+        assert line.split() == facts
+        said = json.loads((await bot(tmp_path, "triggers", "--json", **shared)).out)
+        assert (said["state"], said["runs_today"], said["cost_today"]) == ("on", 1, 0.25)
+        assert (
+            "Rules: 1, 1 on; 1 runs and $0.2500 today."
+            in (await bot(tmp_path, "usage", **shared)).out
+        )
+        paused = await bot(tmp_path, "triggers", "pause", on.id, **shared)
+        assert (paused.code, paused.out) == (0, f"{on.id}: paused.\n")
+        assert [each.state for each in await store.in_team("T1")] == [RuleState.PAUSED]
+        assert (await bot(tmp_path, "triggers", "remove", on.id, **shared)).code == 0
+        assert await store.in_team("T1") == []
+        gone = await bot(tmp_path, "triggers", "resume", on.id, **shared)
+        assert gone.code == 3
+        assert f"There is no rule {on.id}." in gone.err
+        entries = [each.entry async for each in stores.audit.read("operator")]
+    assert [entry.what for entry in entries if entry] == [
+        f"rule {what} ({on.id})" for what in ("paused", "removed")
+    ]
+
+
 @pytest.mark.parametrize(
     "command",
-    [["pause"], ["resume"], ["usage"], ["audit"], ["feedback"], ["erase", "--user", "U0123"]],
+    [
+        ["pause"],
+        ["resume"],
+        ["usage"],
+        ["audit"],
+        ["feedback"],
+        ["triggers"],
+        ["erase", "--user", "U0123"],
+    ],
 )
 async def test_in_the_wrong_folder_nothing_is_said_to_be_done(
     tmp_path: Path, command: list[str]

@@ -43,6 +43,22 @@ _SHORT = re.compile(
     re.I,
 )
 _WISH = re.compile(r"answer|antwort|répon|respuesta|resposta|回答", re.I)
+_RULE = re.compile(
+    r"(?:\bwhen(?:ever)?|\bwenn|\bquand|\bcuando|\bquando|\bsempre que)\s+"
+    r"(?P<who>(?:the app |die app |l.app |la app |o app )?[\w-]+(?:['’]\w+)?)\s+"
+    r"(?:(?:posts?|writes?|reports?|publie|écrit|signale|publi\w+|escrib\w+|escrev\w+)\s+(?P<what>[^,]+?)"
+    r"|(?:hier )?(?P<what_de>[^,]+?) (?:postet|schreibt|meldet))(?: here| ici| aquí| aqui)?,\s*(?P<then>.+)"
+    r"|(?P<who_ja>\w+)が(?:ここに)?(?P<what_ja>.+?)(?:を|と)(?:書い|投稿し)たら、?(?P<then_ja>.+)",
+    re.I | re.S,
+)
+_ARTICLE = re.compile(
+    r"^(?:hier )?(?:an?|the|eine?n?|de[nrs]|die|das|une?|le|la|una?|um|uma|o|el) |[\"“”„«»「」]",
+    re.I,
+)
+_ANYBODY = {
+    *("somebody", "someone", "anybody", "anyone", "jemand", "quelqu'un", "quelqu’un"),
+    *("alguien", "alguém", "誰か"),
+}
 _RECALL = re.compile(
     r"what do you remember|was hast du dir gemerkt|qu.as-tu retenu|qué recuerdas|o que você lembra"
     r"|何を覚えて",
@@ -201,6 +217,22 @@ def post(question: Question) -> Plan:
     sources = _source(question, say(question.language, "message_in", channel=channel), url)
     words = say(question.language, "posted", text=text, channel=channel)
     return Answer(words, {"sources": sources})
+
+
+def make_rule(question: Question) -> Plan:
+    """Propose a rule for the channel: what is done when somebody, or an app, posts a word."""
+    match = _match(_RULE, question)
+    who, what, then = (
+        next(filter(None, (match.groupdict().get(name + end) for end in ("", "_de", "_ja"))), "")
+        for name in ("who", "what", "then")
+    )
+    arguments: dict[str, Any] = {"instruction": then, "words": [_ARTICLE.sub("", what.strip())]}
+    if who.casefold() not in _ANYBODY:
+        arguments["apps"] = [re.sub(r"^.*\bapp ", "", who, flags=re.I)]
+    output = yield Call("propose_rule", arguments)
+    state = "rule_on" if "It is on." in output else "rule_waits"
+    is_made = "\nIt " in output
+    return Answer(say(question.language, state if is_made else "no_rule"))
 
 
 def recall(question: Question) -> Plan:
@@ -575,6 +607,7 @@ _SAMPLE_TABLES = ("customers", "orders", "products", "tickets")
 PLANS: list[tuple[Callable[[Question], bool], Callable[[Question], Plan]]] = [
     (lambda question: question.kind in ("about", "draft", "items"), about_conversation),
     (_has(_URL), about_page),
+    (_has(_RULE), make_rule),
     (_has(_POST), post),
     (_has(_RECALL), recall),
     (_has(_REMEMBER), remember),

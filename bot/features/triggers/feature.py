@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
-from bot.features import Feature
+from bot.features import Feature, ServiceDeps
+from bot.features.triggers.looking import KIND, RuleLooks
+from bot.features.triggers.operators import RulesForOperators
+from bot.features.triggers.own import OwnRules
 from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.slack_part import TriggersPart
 from bot.features.triggers.store import STORED
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels
+from bot.runs.queue.engine import Handle
+from bot.runs.run_deps import RunDeps
+from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.slack_app import SlackApp
 from bot.store import Stores
 
@@ -21,8 +26,23 @@ def triggers(
 ) -> Feature:
     """Return the feature; `channels` opens the settings of channels."""
 
-    def part(app: SlackApp) -> TriggersPart:
-        make = partial(RuleService.of, settings, policy)
-        return TriggersPart(app, make(channels(app.stores), app.stores, app.slack))
+    def rules(stores: Stores, slack: Slack) -> RuleService:
+        return RuleService.of(settings, policy, channels(stores), stores, slack)
 
-    return Feature("triggers", stored=STORED, slack_part=part)
+    def part(app: SlackApp) -> TriggersPart:
+        return TriggersPart(app, rules(app.stores, app.slack))
+
+    def own(deps: ServiceDeps) -> OwnRules | None:
+        return OwnRules(rules(deps.stores, deps.slack)) if settings.enabled and deps.slack else None
+
+    def look(deps: RunDeps, slack: Slack) -> Handle:
+        return RuleLooks(rules(deps.stores, slack)).run
+
+    return Feature(
+        "triggers",
+        stored=STORED,
+        services={OwnRules: own},
+        jobs={KIND: look},
+        slack_part=part,
+        operator_part=RulesForOperators(settings),
+    )

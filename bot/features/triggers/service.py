@@ -151,15 +151,15 @@ class RuleService:
         self, user: str, rule_id: str, revision: int, fields: Mapping[str, Any]
     ) -> Rule:
         """Change `fields` of a rule as `user` saw it. It then waits for an approval again, unless `user`
-        may approve it. Raises ValidationError for values that no rule may have."""
+        may approve it and it waited for none. Raises ValidationError for values that no rule may have."""
         rule = await self._rule(rule_id)
         await self._owner_or_approver(user, rule, "rule changed")
         if wrong := _FIXED & fields.keys():
             raise ValueError(f"no form changes {', '.join(sorted(wrong))} of a rule")
         update = dict(fields)
-        if await self.may_approve(user, rule.channel):
+        waits = rule.state is RuleState.WAITING
+        if not waits and await self.may_approve(user, rule.channel):
             update |= {"approved_by": user, "approved_at": datetime.now(UTC)}
-            update |= {"state": RuleState.ON} if rule.state is RuleState.WAITING else {}
         else:
             update |= {"state": RuleState.WAITING, "rest": None}
             update |= {"approved_by": "", "approved_at": None}
@@ -203,7 +203,8 @@ class RuleService:
         return person
 
     async def _check(self, rule: Rule) -> None:
-        """Raise NotPermitted for what no rule may have here, and ValidationError."""
+        """Raise NotPermitted for what no rule may have here, with the name of the field as `reason` if it is
+        that of one."""
         limits = self.settings
         is_within = (
             rule.runs_per_hour <= limits.runs_per_hour
@@ -218,9 +219,10 @@ class RuleService:
                 )
             )
         if limits.apps is not None and (others := [*{*rule.apps} - {*limits.apps}]):
-            raise NotPermitted(rule_words.APPS_NOT_ALLOWED(apps=", ".join(sorted(others))))
+            refusal = rule_words.APPS_NOT_ALLOWED(apps=", ".join(sorted(others)))
+            raise NotPermitted(refusal, reason="apps")
         if rule.pattern and (why := await pattern_problem(rule)):
-            raise NotPermitted(rule_words.BAD_PATTERN(why=why))
+            raise NotPermitted(rule_words.BAD_PATTERN(why=why), reason="pattern")
 
     async def _rule(self, rule_id: str) -> Rule:
         rule = await self.store.find(self.team, rule_id)

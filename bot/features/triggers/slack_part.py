@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from bot.features.triggers.service import RuleService
-from bot.slack.intake.slack_app import SlackApp
-from bot.slack.intake.slack_part import SlackPart
+from bot.features.triggers.home import RulesHome
 
 
-class TriggersPart(SlackPart):
+class TriggersPart(RulesHome):
     """The rules of one workspace."""
-
-    def __init__(self, app: SlackApp, service: RuleService) -> None:
-        self._app, self._service = app, service

@@ -61,7 +61,8 @@ SMALL = {
     "add_reaction", "calculate", "cancel_schedule", "cancel_scheduled_message", "check_quote", "convert_time", "convert_units",
     "count_days", "count_words", "create_canvas", "current_time", "describe_channel", "draw_lots", "edit_canvas", "edit_file",
     "find_meeting_times", "forget", "forget_for_others", "list_holidays", "list_schedules", "make_chart", "make_table",
-    "post_message", "remember", "remember_for_others", "schedule_message", "schedule_prompt",
+    "list_rules", "post_message", "propose_rule", "remember", "remember_for_others", "remove_rule", "schedule_message",
+    "schedule_prompt",
     "share_file", "shift_date", "statistical_test", "write_file",
 }  # fmt: skip
 """Tools whose outputs are small whatever they are asked."""
