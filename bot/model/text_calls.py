@@ -39,7 +39,7 @@ _MARKUP = re.compile(
 _TAGS = re.compile(
     r"</?(?:tool_calls?|function_calls?|minimax:tool_call)\b[^>]*>|\[/?TOOL_CALLS?\]|<\|[\w▁]+\|>|<｜[^｜]*｜>"
 )
-_FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)(?:```|\Z)", re.S)
+_FENCE = re.compile(r"(```|~~~)[\w-]*\s*\n?(.*?)(?:\1|\Z)", re.S)
 _NAMED = re.compile(
     r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)|<invoke\s+name=\"([\w.-]+)\"\s*>(.*?)(?:</invoke>|\Z)",
     re.S,
@@ -142,8 +142,8 @@ def _calls(text: str, offered: Collection[str], *, is_marked: bool) -> list[Text
     if named := list(_named(text)):
         return named
     bare = _TAGS.sub("\n", text).strip() if is_marked else text.strip()
-    fenced = [found[1].strip() for found in _FENCE.finditer(bare)]
-    ends_in_fence = bool(fenced) and (bare.endswith("```") or "```" in bare[-4:])
+    fenced = [found[2].strip() for found in _FENCE.finditer(bare)]
+    ends_in_fence = bool(fenced) and any(marks in bare[-4:] for marks in ("```", "~~~"))
     for whole in (bare, fenced[-1] if ends_in_fence else ""):
         if whole[:1] in ("{", "[") and (calls := _from_json(whole, marked=is_marked)):
             return calls
@@ -289,7 +289,7 @@ def _as_arguments(text: str) -> str | None:
 
 
 _HELD = re.compile(
-    rf"\s*(?:</?(?:{_THOUGHT})|\[/?THINK|\[TOOL|\[\s*\{{|\{{|```|<tool|<function|<invoke|<\||<｜|<minimax)",
+    rf"\s*(?:</?(?:{_THOUGHT})|\[/?THINK|\[TOOL|\[\s*\{{|\{{|```|~~~|<tool|<function|<invoke|<\||<｜|<minimax)",
     re.I,
 )
 _CLOSES = re.compile(r"</|\[/")
@@ -297,7 +297,7 @@ _LONGEST_END = 24  # characters of the mark that ends a thought
 _BEGINNINGS = (
     *(f"<{name}" for name in _THOUGHT.split("|")),
     *("<tool_call", "<tool_use", "<function", "<invoke", "<|", "<｜", "<minimax"),
-    *("[TOOL", "[THINK", "```", "{", "[{"),
+    *("[TOOL", "[THINK", "```", "~~~", "{", "[{"),
 )
 _LONGEST = max(map(len, _BEGINNINGS))
 

@@ -38,6 +38,7 @@ CALLS = {
     "a list": f"[{CALL}]",
     "in an object": json.dumps({"tool_calls": [{"function": {"name": "calculate", "arguments": ARGUMENTS}}]}),
     "fenced": f"```json\n{CALL}\n```",
+    "fenced with tildes": f"~~~json\n{CALL}\n~~~",
     "fenced after words": f"Let me calculate.\n\n```json\n{CALL}\n```",
     "python": 'calculate(expression="6*7")',
     "python, a list": '[calculate(expression="6*7")]',
