@@ -341,7 +341,7 @@ class StreamedText:
 def _may_begin(text: str, has_begun: bool) -> int:
     """Return how many characters at the end of `text` may be the beginning of a mark. Those of plain
     JSON and code count only where the words begin."""
-    if not any(sign in text[-_LONGEST:] for sign in "<[`{"):
+    if not any(sign in text[-_LONGEST:] for sign in "<[`~{"):
         return 0
     for position in range(max(0, len(text) - _LONGEST), len(text)):
         tail = text[position:].lower()
