@@ -36,6 +36,7 @@ def _title(arguments: Any) -> str:
 @tool(
     group="databases",
     summary="The configured databases with their tables and columns",
+    title="List the databases",
     narrowing=("compact", "query"),
 )
 async def list_databases(

@@ -247,9 +247,9 @@ def recall(question: Question) -> Plan:
 def remember(question: Question) -> Plan:
     """Remember something for the person who asks."""
     text = _group(_match(_REMEMBER, question), "text")
-    if _SHORT.search(text):
-        text = say(question.language, "short_answers")
     kind = "wish" if _WISH.search(text) else "fact"
+    if match := _SHORT.search(text):  # a wish is kept in the asker's own words
+        text = match[0]
     output = yield Call("remember", {"text": text, "kind": kind})
     if output.startswith("All their questions"):
         return Answer(say(question.language, "wish", text=text))

@@ -8,14 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+
+from babel.numbers import format_decimal
 
 from bot.features.evidence import words as texts
 from bot.library.tracing.findings import Claim, Finding, Place, Unreadable, Verdict
+from bot.library.tracing.writing import value_of
 from bot.slack.ui import words
 from bot.slack.ui.blocks import Block, actions, modal, plain_section, rich, rich_text, shortened
 from bot.slack.ui.buttons import message_button
 from bot.slack.ui.links import Code, Link, LinkGate
 from bot.slack.ui.parts import context
+from bot.text.locales import locale_of
+from bot.text.translation import reader_locale
 
 SHOW, PAGE = "show_evidence", "evidence_page"
 """Ids of actions."""
@@ -168,11 +174,27 @@ def _said(found: Finding) -> str:
 
 
 def _value(found: Finding, place: Place) -> str:
-    """Return what stands at a place: the cell, or the line around a figure."""
+    """Return what stands at a place: the cell, or the line around a figure.
+
+    A number is written as the answer writes it, or in full where that rounds it.
+    """
     if place.row or place.column:
-        return place.text or place.excerpt
+        text = place.text or place.excerpt
+        value = value_of(text)
+        return text if value is None else _in_full(value, found.text)
     is_repeated = found.kind is Claim.QUOTE and found.verdict is Verdict.READ
     return "" if is_repeated else _OWN_LINK.sub("", place.excerpt)
+
+
+def _in_full(value: Decimal, answer: str) -> str:
+    """Return all digits of a number, written as in the `answer` if that has them all."""
+    digits = f"{value.normalize():f}"
+    if re.sub(r"\D", "", answer) == re.sub(r"\D", "", digits):
+        return answer
+    exact: str = format_decimal(
+        value.normalize(), locale=locale_of(reader_locale()), decimal_quantization=False
+    )
+    return exact
 
 
 def _where(place: Place, gate: LinkGate) -> Iterator[Block]:

@@ -53,7 +53,7 @@ GONE = Text("I no longer have the evidence of this answer.")
 NOT_YOURS = Text("Only the person who asked can see the evidence of this answer.")
 CHANNEL_EVIDENCE = Text("Note about figures and quotes")
 MODES = {
-    "off": Text("Nothing"),
-    "measure": Text("Nothing, but count them"),
+    "off": Text("No note"),
+    "measure": Text("No note, only counted for the operator"),
     "mark": Text("Where they come from, and clear errors"),
 }

@@ -18,7 +18,9 @@ COMMENT_PRIVATE = Text(
     "tick the box."
 )
 
-HOME_INSTRUCTIONS = Text("*Instructions for a channel:* try them on a question, then save them.")
+HOME_INSTRUCTIONS = Text(
+    "*Instructions for a channel:* the same as in its settings. Here you can try them on a question first."
+)
 PICK_CHANNEL = Text("Choose a channel")
 TITLE = Text("Instructions")
 SAVE, CLOSE = Text("Save"), Text("Close")

@@ -101,7 +101,7 @@ def skill_form(
     hint = words.DESCRIPTION_HINT()
     meta = _Meta(**draft.model_dump(include=set(_Meta.model_fields)))
     return modal(
-        draft.name if draft.number else words.TITLE(),
+        draft.name if draft.number else words.NEW_SKILL(),
         [
             *above,
             *_head(draft, versions),

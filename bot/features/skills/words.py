@@ -13,7 +13,6 @@ ADMIN_SKILLS = Text(
 OF_OPERATOR = Text("From the operator: {names}")
 CHOOSE = Text("Choose a skill")
 NEW_SKILL = Text("New skill")
-TITLE = Text("Skill")
 SAVE, CLOSE = Text("Save"), Text("Close")
 NAME = Text("Name")
 NAME_HINT = Text(

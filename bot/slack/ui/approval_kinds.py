@@ -80,6 +80,12 @@ _SWITCHED_OFF = WaitKind(
 """The kind of a feature that has been switched off since it asked."""
 
 
+def _waiting(approval: Approval, asker: str) -> str:
+    """Return whom an approval waits for: by name if that is the asker alone."""
+    is_theirs = approval.approvers == (approval.requester,)
+    return approval_words.PARKED(person=asker) if is_theirs else approval_words.PARKED_FOR_OTHERS()
+
+
 class WaitKinds:
     """All kinds in one workspace: the approval of calls, and the `waits` of features by their names."""
 
@@ -94,7 +100,7 @@ class WaitKinds:
                 buttons.APPROVE_THREAD: Verdict.STANDING,
                 buttons.DENY: Verdict.DENIED,
             },
-            waiting=lambda _approval, _asker: approval_words.PARKED(),
+            waiting=_waiting,
             in_thread=True,
             members_only=True,
             hints=(approval_words.YES_TYPED, approval_words.WAITS_FOR_YOUR_DECISION),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.text.translation import Plural, Text
 
-PARKED = Text("Waiting")
+PARKED = Text("Waiting for {person} to decide")
+PARKED_FOR_OTHERS = Text("Waiting for a decision on the card")
 WAITS_BEHIND = Text(
     "I have your question and will answer it after the earlier one in this thread. That may take "
     "a while. For an answer now, ask me outside this thread."

@@ -190,8 +190,8 @@ def test_the_modal_shows_each_query_once_with_its_figures_below_it() -> None:
         [
             "query table",
             SQL,
-            "- 4,722 · row North, column units: 4722",
-            "- 3,048 · row South, column units: 3048",
+            "- 4,722 · row North, column units: 4,722",
+            "- 3,048 · row South, column units: 3,048",
         ],
         [
             "A page",
@@ -234,7 +234,7 @@ def test_the_modal_says_why_something_was_not_found() -> None:
 def test_a_figure_beside_the_wrong_name_is_shown_in_its_own_row() -> None:
     """E3: below its query, to those who may see it."""
     found = finding("4,722", Verdict.READ, NORTH, reason=Reason.OTHER_ROW, warned=True)
-    line = "- 4,722 · found in another row · row North, column units: 4722"
+    line = "- 4,722 · found in another row · row North, column units: 4,722"
     assert groups(modal(shown(found))) == [["query table", SQL, line]]
     assert "North" not in text_of(modal(ShownClaim(found, (ShownPlace(None),))))
 
