@@ -24,7 +24,12 @@ from bot.core.errors import ModelErrorKind
 from bot.core.outcome import StopReason
 
 _OF_ONE_MODEL = frozenset(
-    {ModelErrorKind.OVERLOADED, ModelErrorKind.INTERRUPTED, ModelErrorKind.MISSING_MODEL}
+    {
+        ModelErrorKind.OVERLOADED,
+        ModelErrorKind.UNREACHABLE,
+        ModelErrorKind.INTERRUPTED,
+        ModelErrorKind.MISSING_MODEL,
+    }
 )
 """Errors of one model, after which another may succeed."""
 

@@ -22,6 +22,17 @@ _usage_error: Any = typer.BadParameter.mro()[
 ]  # the class of all wrong usage; typer does not export it
 _usage_error.exit_code = WRONG_USAGE  # 2, which it has, is a partial answer
 
+_told = typer.BadParameter.format_message
+
+
+def _in_plain_words(error: typer.BadParameter) -> str:
+    return _told(error).replace(
+        "Value error, ", "", 1
+    )  # pydantic's, which typer checks values with
+
+
+typer.BadParameter.format_message = _in_plain_words  # type: ignore[method-assign]
+
 cli = typer.Typer(no_args_is_help=True, add_completion=False)
 
 

@@ -77,7 +77,8 @@ class NotPermitted(BotError):
 class ModelErrorKind(StrEnum):
     """How the model service failed: decides whether to retry, to rebuild the chain or to give up."""
 
-    OVERLOADED = "overloaded"  # 429, 5xx, timeouts after the SDK's own retries
+    OVERLOADED = "overloaded"  # 429, 5xx, no answer in time, after the SDK's own retries
+    UNREACHABLE = "unreachable"  # no connection: refused, no such host, a wrong certificate
     INTERRUPTED = "interrupted"  # the stream broke off, or ended without its final event
     QUOTA = "quota"  # billing: never retried
     AUTHENTICATION = "authentication"

@@ -115,11 +115,14 @@ def _parameters() -> frozenset[str]:
 
 def from_exception(error: openai.OpenAIError) -> ModelError:
     """Return the SDK's error as a ModelError of its kind."""
+    import httpx2
     import openai
 
     if isinstance(error, openai.APIConnectionError):  # timeouts are among these
         unreached = _unreached(error)
-        return ModelError(ModelErrorKind.OVERLOADED, unreached, detail=unreached)
+        is_away = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
+        kind = ModelErrorKind.UNREACHABLE if is_away else ModelErrorKind.OVERLOADED
+        return ModelError(kind, unreached, detail=unreached)
     if isinstance(error, openai.APIStatusError):
         return _classified(error.body, error.message, error.status_code, error.request_id)
     if isinstance(error, openai.APIError):
@@ -206,7 +209,10 @@ def _by_words(text: str) -> ModelErrorKind | None:
 
 def said_by_service(error: ModelError, sent: str) -> str:
     """Return the service's own words in one line of at most 300 characters, for operators: without
-    secrets, without long quotes, and without what it quotes from `sent`, which people wrote."""
+    secrets, without long quotes, and without what it quotes from `sent`, which people wrote. "" where it
+    said nothing."""
+    if str(error) == error.detail:  # nobody answered
+        return ""
     lowered = sent.lower()
 
     def unless_sent(quoted: re.Match[str]) -> str:

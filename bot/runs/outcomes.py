@@ -70,10 +70,10 @@ _BY_REASON = {
     ),
 }
 
+_AWAY = Text("The model service is overloaded or cannot be reached. Please retry in a minute.")
 _BY_KIND = {
-    ModelErrorKind.OVERLOADED: Text(
-        "The model service is overloaded or cannot be reached. Please retry in a minute."
-    ),
+    ModelErrorKind.OVERLOADED: _AWAY,
+    ModelErrorKind.UNREACHABLE: _AWAY,
     ModelErrorKind.INTERRUPTED: Text(
         "The connection to the model service broke several times. Please retry in a minute."
     ),

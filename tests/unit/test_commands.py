@@ -497,6 +497,7 @@ async def test_a_model_service_that_is_away_is_named_in_the_log(tmp_path: Path) 
     assert done.code == 1
     assert "ended a run: 127.0.0.1: Cannot connect" in done.err
     assert "ERROR" not in done.err
+    assert done.err.count("Cannot connect") == 1
     assert "palindrome" not in done.err
 
 
@@ -523,6 +524,10 @@ async def test_a_name_is_no_id(tmp_path: Path) -> None:
     done = await bot(tmp_path, "audit", "--user", "ada")
     assert done.code == 3
     assert "Give their id" in done.err
+    done = await bot(tmp_path, "audit", "--kind", "x")
+    assert done.code == 3
+    assert "'x' is not one of 'refused'" in done.err
+    assert "Value error" not in done.err
 
 
 @pytest.mark.parametrize("arguments", [("ask",), ("ask", "--nope", "Hi?"), ("erase",), ("nope",)])

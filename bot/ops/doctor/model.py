@@ -189,7 +189,7 @@ class _Examination:
                 text, fix = "the service refuses the request", _FORBIDDEN
             case ModelErrorKind.AUTHENTICATION:
                 text, fix = "the service rejects the key", _MISSING_KEY
-            case ModelErrorKind.OVERLOADED if not error.detail.startswith("HTTP"):
+            case ModelErrorKind.UNREACHABLE:
                 text, fix = f"the service cannot be reached: {error}", _UNREACHED
             case ModelErrorKind.OVERLOADED:
                 fix = _BUSY if error.detail.startswith("HTTP 429") else _FAILING

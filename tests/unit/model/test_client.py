@@ -314,11 +314,12 @@ async def test_a_stream_without_its_end_is_an_interruption(kind: str) -> None:
         assert (await failure(model)).kind is ModelErrorKind.INTERRUPTED
 
 
-async def test_a_service_that_is_not_there_is_overloaded() -> None:
-    """H3: worth another try, or another model. Nothing timed out, and the log is to say where."""
+async def test_a_service_that_is_not_there_is_unreachable() -> None:
+    """H3: worth another try, or another model. Nothing timed out, and the log is to say where, once."""
     async with service() as (api, _):
         gone = api.url
     async with sdk_client("k", gone, max_retries=0) as client:
         failed = await failure(ResponsesModel(client))
-    assert failed.kind is ModelErrorKind.OVERLOADED
-    assert str(failed).startswith("127.0.0.1: Cannot connect")
+    assert failed.kind is ModelErrorKind.UNREACHABLE
+    assert failed.detail.startswith("127.0.0.1: Cannot connect")
+    assert failed.said == ""
