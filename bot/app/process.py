@@ -20,6 +20,7 @@ from bot.app.features import (
     check_features,
     made,
     operator_parts,
+    served_tools,
     wait_kinds,
 )
 from bot.app.http_server import process_status
@@ -183,14 +184,14 @@ async def bot(
         stack.enter_context(process.health.serving())
         parts = {"bot": single.slack.identity.at if single else "every workspace that installs it"}
         parts |= {"events": process.events_from} if intake else {}
-        parts |= _work_parts(settings) if work else {}
+        parts |= _work_parts(settings, features) if work else {}
         where = f"at {host_of(url)}" if settings.redis_url else f"in {data_dir.absolute()}"
         yield parts | {"redis": f"Redis {where}"}
 
 
-def _work_parts(settings: Settings) -> dict[str, str]:
-    """Return the models and the number of tools of a worker."""
-    tools = len(tool_catalogue(settings).tools)
+def _work_parts(settings: Settings, features: Sequence[Feature]) -> dict[str, str]:
+    """Return the models and the number of tools of a worker, counted as `bot doctor` does."""
+    tools = len(served_tools(settings, features))
     return {"model": ", ".join(settings.models.configured), "tools": counted(tools, "tool")}
 
 

@@ -25,10 +25,8 @@ _usage_error.exit_code = WRONG_USAGE  # 2, which it has, is a partial answer
 _told = typer.BadParameter.format_message
 
 
-def _in_plain_words(error: typer.BadParameter) -> str:
-    return _told(error).replace(
-        "Value error, ", "", 1
-    )  # pydantic's, which typer checks values with
+def _in_plain_words(self: typer.BadParameter) -> str:
+    return _told(self).replace("Value error, ", "", 1)  # pydantic's, which typer checks values with
 
 
 typer.BadParameter.format_message = _in_plain_words  # type: ignore[method-assign]

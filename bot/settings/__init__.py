@@ -403,7 +403,7 @@ def load_settings(*, may_lack_variables: bool = False, **overrides: Any) -> Sett
     try:
         settings = Settings(**overrides)
     except ValidationError as error:
-        wrong = "; ".join(setting_error(each, _table_names()) for each in error.errors())
+        wrong = "; ".join(setting_error(each, _table_names(), Tables) for each in error.errors())
         raise ConfigurationError(f"Wrong setting: {wrong}") from None
     except SettingsError as error:  # a list in the environment that is not JSON
         raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None

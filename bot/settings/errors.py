@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
+from difflib import get_close_matches
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from bot.mcp import McpServer
@@ -39,11 +44,14 @@ _CHANNEL = re.compile(r"[CDG][A-Z0-9]{2,20}")
 _HOST = re.compile(r"[\w.*-]+")
 _FIND_CHANNEL = "give its id, such as C0123ABCD: it stands at the end of the channel's About tab"
 _PROFILE_NAMES = "a name has up to 30 lower-case letters, digits, - and _, such as support"
+_ALIKE = 0.6  # so that what is suggested was meant
 _FIND_PERSON = "give their id, such as U0123ABCD: Copy member ID, in the menu of their profile"
 
 
-def setting_error(error: ErrorDetails, tables: Iterable[str]) -> str:
-    """Return one line that names the key.
+def setting_error(
+    error: ErrorDetails, tables: Iterable[str], model: type[BaseModel] | None = None
+) -> str:
+    """Return one line that names the key, and one of the `model` that is like it if there is none.
 
     A key outside the `tables` of bot.toml is named as its environment variable.
     """
@@ -51,7 +59,38 @@ def setting_error(error: ErrorDetails, tables: Iterable[str]) -> str:
     name = first if first in tables else first.upper()
     message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
     path = ".".join(each for each in (name, *rest) if each != "[key]")
-    return f"{path}: {_MESSAGES.get(error['type'], message)}"
+    text = _MESSAGES.get(error["type"], message)
+    if text == _UNKNOWN and (near := _like(rest[-1] if rest else "", model, error["loc"][:-1])):
+        text = f"{text}; did you mean {near}?"
+    return f"{path}: {text}"
+
+
+def _like(key: str, model: type[BaseModel] | None, path: Iterable[int | str]) -> str:
+    """Return the key of the table at `path` that is most like `key`; "" for none."""
+    kind: Any = model
+    for step in path:
+        kind = _inside(kind, str(step))
+    return next(iter(get_close_matches(key, _keys(kind), 1, _ALIKE)), "")
+
+
+def _inside(kind: Any, step: str) -> Any:
+    """Return the type of what stands under `step` in a value of this type; None if nobody can say."""
+    args = get_args(kind)
+    if step in (keys := _keys(kind)):
+        return keys[step]
+    if isinstance(origin := get_origin(kind), type) and issubclass(origin, Mapping):
+        return args[1]
+    return args[0] if args and origin in (tuple, list) else None
+
+
+def _keys(kind: Any) -> dict[str, Any]:
+    """Return the keys of a table of this type, with the type of each; empty if it is no table."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {f.alias or name: f.annotation for name, f in kind.model_fields.items()}
+    if isinstance(kind, type) and is_dataclass(kind):
+        return dict(get_type_hints(kind))
+    arms = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
+    return next((keys for arm in arms if (keys := _keys(arm))), {})
 
 
 def unreadable(error: Exception) -> str:

@@ -21,6 +21,7 @@ ANNOUNCED_SECONDS = 60
 """A process that announced nothing for so long is not listed any more."""
 
 _REFUSED_SECONDS = 86_400
+_SHORT = 8  # characters of a fingerprint that tell a few keys apart
 
 Reason = Literal["signature", "age", "missing headers"]
 
@@ -58,6 +59,11 @@ class Keyring:
         self._own = [hashlib.sha256(b"fingerprint\n" + key).hexdigest()[:16] for key in keys]
         self._name = new_id("proc")
         self.in_use = 0
+
+    @property
+    def fingerprints(self) -> list[str]:
+        """Short fingerprints of this process's keys, in order, for operators."""
+        return [own[:_SHORT] for own in self._own]
 
     async def announce(self) -> bool:
         """Announce this process's keys and refresh. Return whether `in_use` changed."""

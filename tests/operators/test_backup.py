@@ -32,7 +32,7 @@ from bot.dev.model import ResponsesServer, held
 from bot.dev.workspace import ADA, Workspace
 from bot.ops.backup import making
 from bot.ops.backup.archive import Header, Sealing, new_archive, read_archive, read_header
-from bot.ops.backup.restoring import restore_backup
+from bot.ops.backup.restoring import check_backup, restore_backup
 from bot.ops.backup.values import Item, read_keys, write_items
 from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import EngineOptions
@@ -159,6 +159,8 @@ def test_a_backup_of_others_or_a_damaged_one_is_refused_before_anything_is_writt
         path = tmp_path / "damaged"
         path.write_bytes(b"".join(content))
         assert is_refused(path, sealing), name
+    with pytest.raises(ConfigurationError, match=f"^The backup {path} is damaged"):
+        check_backup(path, sealing, Families(), unsealed=True)
     with pytest.raises(ConfigurationError, match="other BOT_ENCRYPTION_KEYS"):
         list(read_archive(good, Sealing(Fernet.generate_key().decode())))
     with pytest.raises(ConfigurationError, match="set the BOT_ENCRYPTION_KEYS"):

@@ -112,13 +112,19 @@ async def test_questions_that_wait_too_long_and_a_failing_model_are_told(tmp_pat
                 [request] = await stores.mailbox.all_of(threads[0])
                 late = datetime.now(UTC) - timedelta(minutes=11)
                 await stores.mailbox.rewrite(request.model_copy(update={"received_at": late}))
-                reasons = ("completed", "model_error", "model_error", "completed", "model_error")
-                await stores.audit.append(
-                    [
-                        AuditEntry(kind=AuditKind.ENDED, team=at.ws.team_id, who=ADA, what=each)
-                        for each in reasons
-                    ]
-                )
+                for reasons in (
+                    ("completed", "model_error"),
+                    ("model_error", "completed", "model_error"),
+                ):
+                    few = (await found(settings))["answered in the last hour"]
+                    await stores.audit.append(
+                        [
+                            AuditEntry(kind=AuditKind.ENDED, team=at.ws.team_id, who=ADA, what=each)
+                            for each in reasons
+                        ]
+                    )
+        assert few.level is Level.WARNING  # too few for a share, and not fine
+        assert few.text.startswith("1 of 2 runs ended because of the model: ")
         assert thread
         checks = await found(settings)
         assert checks["waiting for a worker"].level is Level.PROBLEM

@@ -359,13 +359,18 @@ async def test_questions_are_answered_while_processes_get_new_keys(redis_url: st
                 later = await at.answered(at.first, await at.ask(at.first))
                 assert later["text"].split("\n")[0] == first["text"].split("\n")[0]
             [found] = await examine_encryption(changed)
-            assert "running processes without the first key: 2" in found.text
+            stated = (
+                r"running processes without the first key \((\w{8})\): 2; not encrypted with it: "
+            )
+            missing = re.match(stated, found.text)
+            assert missing
             old = InstallStore(stores.redis, Retention(), box_of([KEY]))
             assert (await old.load(at.first.team_id)) is not None
     async with open_stores(redis_url, audit_keys=audit_keys(f"{NEW_KEY},{KEY}")) as stores:
         await reseal(changed, stores, all_features(changed))
         [found] = await examine_encryption(changed)
         assert found.level is Level.OK
+        assert f"all use the first key ({missing[1]}); if that is the new one, remove" in found.text
         assert [e.problem async for e in stores.audit.read(at.first.team_id) if e.problem] == []
 
 

@@ -114,7 +114,12 @@ def test_nothing_has_to_be_set() -> None:
         ),
         ("[mcpServers.n]\ncommand = 'x'\npeople = ['anna']", "mcpServers.n.people: anna?"),
         ("[retention]\nthread_days = 1", "access.approval_hours: must be less than retention"),
-        ("[engine]\nper_people = 5", "engine.per_people: there is no such key"),
+        ("[engine]\nper_people = 5", "there is no such key; did you mean per_person?"),
+        ("[access]\nadmin = []", "access.admin: there is no such key; did you mean admins?"),
+        (
+            "[mcpServers.url]\ncommand = 'x'\noauth = {scope = []}",
+            "mcpServers.url.oauth.scope: there is no such key; did you mean scopes?",
+        ),
         ("[engine]\nper_person = 0", "engine.per_person: must be greater than 0"),
         ("[databases.shop]\nurl = 3", "databases.shop.url"),
         ("[databases.shop]\ndescription = 'x'", "databases.shop.url"),

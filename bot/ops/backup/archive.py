@@ -198,6 +198,16 @@ def read_header(path: Path) -> Header:
     return header
 
 
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Name the file in an error about a backup."""
+    try:
+        yield
+    except ConfigurationError as error:
+        text = str(error).replace("The backup", f"The backup {path}", 1)
+        raise ConfigurationError(text) from None
+
+
 def read_archive(path: Path, sealing: Sealing) -> Iterator[list[Item]]:
     """Yield the pieces of a backup in order.
 

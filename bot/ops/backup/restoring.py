@@ -27,7 +27,7 @@ from bot.core.approvals import CallProgress
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.core.request import Request
 from bot.core.schedule import next_time
-from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
+from bot.ops.backup.archive import Header, Sealing, naming, read_archive, read_header
 from bot.ops.backup.items import ItemCheck
 from bot.ops.backup.making import delete_all, has_data
 from bot.ops.backup.values import write_items
@@ -72,13 +72,14 @@ def check_backup(
             "`--unsealed` restores it all the same."
         )
     items_checked = ItemCheck(families)
-    for items in read_archive(path, sealing):
-        items_checked.check(items)
-        for item in items:
-            if family_of(item["key"]) != data_format.FAMILY:
-                continue
-            if not isinstance(item["value"], str) or data_format.is_newer(item["value"]):
-                raise ConfigurationError(f"{path} was made by a newer version of the bot.")
+    with naming(path):
+        for items in read_archive(path, sealing):
+            items_checked.check(items)
+            for item in items:
+                if family_of(item["key"]) != data_format.FAMILY:
+                    continue
+                if not isinstance(item["value"], str) or data_format.is_newer(item["value"]):
+                    raise ConfigurationError("The backup was made by a newer version of the bot.")
     return header
 
 

@@ -220,6 +220,7 @@ async def examine_encryption(settings: Settings) -> list[Check]:
             asyncio.timeout(SECONDS),
             open_stores(settings.redis_url, audit_keys=keys) as stores,
         ):
+            first, *others = stores.keyring.fingerprints
             lacking = await stores.keyring.lacking_first()
             unsealed = await stores.audit.without_seal()
             on_old = {"audit logs": await stores.audit.on_old_keys()}
@@ -235,21 +236,22 @@ async def examine_encryption(settings: Settings) -> list[Check]:
         text = f"audit logs without a seal: {', '.join(unsealed)}"
         fix = "read `bot audit`; if they were begun without keys, `bot audit --seal` seals them"
         checks.append(warning(_KEYS, text, fix))
+    named = f"the first key ({first})"
+    counted = ", ".join(f"{len(names):,} {kind}" for kind, names in on_old.items())
     if lacking:
-        text = f"running processes without the first key: {lacking:,}"
+        text = f"running processes without {named}: {lacking:,}; not encrypted with it: {counted}"
         fix = "give every process these keys and restart it; until then, all keep to a key that they share"
         return [*checks, warning(_KEYS, text, fix)]
     if any(on_old.values()):
-        counted = ", ".join(f"{len(names):,} {kind}" for kind, names in on_old.items())
         fix = (
             "keep the old keys: within a minute of the restart of its last process, a running bot "
             "encrypts them again with the first key"
         )
-        return [*checks, warning(_KEYS, f"not encrypted with the first key: {counted}", fix)]
-    if len(keys) > 1:
+        return [*checks, warning(_KEYS, f"not encrypted with {named}: {counted}", fix)]
+    if others:
         text = (
-            "all use the first key; to finish a change of keys, remove the others (to begin one, the "
-            "new key may also come second until every process has it)"
+            f"all use {named}; if that is the new one, remove the others ({', '.join(others)}); if the "
+            "new one is among them, put it first once every process has it"
         )
         checks.append(ok(_KEYS, text))
     return checks

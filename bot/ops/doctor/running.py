@@ -164,6 +164,9 @@ def _model(text: str, failed: int, total: int) -> Check:
         return problem(subject, f"{share:.0%} of the runs ended because of the model: {text}", fix)
     if total >= _FEWEST_RUNS and share >= _FAILING:
         return warning(subject, f"{share:.0%} of the runs ended because of the model: {text}", fix)
+    if failed and total < _FEWEST_RUNS:
+        few = f"{failed} of {counted(total, 'run')} ended because of the model: {text}"
+        return warning(subject, few, fix)
     return ok(subject, text)
 
 
