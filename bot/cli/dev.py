@@ -41,6 +41,7 @@ _DEMO_NOTICE = (
     "Set OPENAI_API_KEY, or OPENAI_BASE_URL for your own server, and start again."
 )
 _DEMO = "demo"
+_LISTENER = "whisper-1"  # which the local model server plays
 _SCRIPT_NOTICE = "Answers follow a script; everything else is real."
 _NO_PORT = {
     errno.EADDRINUSE: "is in use. Stop the program that uses it",
@@ -81,6 +82,9 @@ async def dev(
         elif not settings.has_model:
             notice, offers = _DEMO_NOTICE, await local_models.offers(model_ports)
             settings = await stack.enter_async_context(_with_brain(settings, demo, _DEMO))
+        if notice:
+            clips = type(settings.clips)(model=_LISTENER, price={})  # nothing is paid
+            settings = settings.model_copy(update={"clips": clips})
         settings = stack.enter_context(_with_sample_data(settings))
         workspace = await stack.enter_async_context(_workspace(port, notice))
         connected = settings.model_copy(

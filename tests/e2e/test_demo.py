@@ -59,3 +59,13 @@ def test_the_first_answer_is_the_one_that_the_readme_shows(page: Page) -> None:
     modal = page.get_by_test_id("modal")
     expect(modal).to_contain_text("row West")
     draw(page, "evidence", modal)
+
+
+def test_a_voice_message_is_a_question(page: Page) -> None:
+    """The sample that can be attached at any time, sent without words."""
+    page.get_by_test_id("dm-bot").click()
+    page.get_by_test_id("samples").first.click()
+    page.get_by_test_id("sample-voice.wav").click()
+    expect(page.locator("main [data-attached]")).to_contain_text("voice.wav")
+    page.get_by_test_id("composer").first.press("Enter")
+    expect(page.get_by_test_id("message").last).to_contain_text("4,383", timeout=20_000)

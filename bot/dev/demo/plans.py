@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .outputs import (
@@ -136,6 +136,9 @@ _DATABASE = re.compile(
     r"\b(?:database|datenbank|base de données|base de datos|banco de dados)\b|データベース", re.I
 )
 _CHANNEL = re.compile(r"#([\w-]+)")
+_CLIPS = (".m4a", ".mp3", ".mp4", ".wav", ".webm")
+_NO_WORDS = re.compile(r"[(（][^()（）]*[)）]")
+_SAID = re.compile(r"^\[[\d:]+\] (.+)$", re.M)
 _OWN = " (you)"  # after the bot's own name in what its tools show
 _RECEIPT = "receipt.png"
 _SALES_SQL = (
@@ -374,6 +377,22 @@ def _linked(message: Message, field_name: str) -> dict[str, Any]:
     return {field_name: message.quote, "url": message.url}
 
 
+def _is_spoken(question: Question) -> bool:
+    """Return whether the question is a voice message: a clip, and no words but a note of the bot."""
+    is_clip = bool(question.attached) and question.attached[-1].name.lower().endswith(_CLIPS)
+    return is_clip and _NO_WORDS.fullmatch(question.text) is not None
+
+
+def listen(question: Question) -> Plan:
+    """Answer what is said in a clip."""
+    file = question.attached[-1]
+    output = yield Call("read_file", {"file_id": file.id})
+    words = " ".join(_SAID.findall(output))
+    if not words:
+        return Answer(say(question.language, "not_read", name=file.name))
+    return (yield from plan_for(replace(question, text=words, attached=(), earlier=())))
+
+
 def about_file(question: Question) -> Plan:
     """Total or average a column of a table; quote any other file."""
     file = (question.attached or question.earlier)[-1]
@@ -606,6 +625,7 @@ _SAMPLE_TABLES = ("customers", "orders", "products", "tickets")
 
 PLANS: list[tuple[Callable[[Question], bool], Callable[[Question], Plan]]] = [
     (lambda question: question.kind in ("about", "draft", "items"), about_conversation),
+    (_is_spoken, listen),
     (_has(_URL), about_page),
     (_has(_RULE), make_rule),
     (_has(_POST), post),

@@ -33,5 +33,6 @@ SAMPLES = {
     "sales.csv": "60 sales by month, region and product",
     "minutes.pdf": "Minutes of a meeting, one page",
     "receipt.png": "A receipt as an image, for models that see",
+    "voice.wav": "A voice message: send it without words",
 }
 """What each file in `static/samples` holds."""

@@ -23,6 +23,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".csv": "text/csv",
     ".pdf": "application/pdf",
+    ".wav": "audio/wav",
     ".png": "image/png",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -49,38 +49,38 @@ class _ClipsPart(RunPart):
 
     def __init__(self, transcriber: Transcriber, count: Any, run: Run) -> None:
         self.file_reader = ClipReader(run, transcriber, count)
-        self.hook = _SaysToListen(run.request)
+        self.hook = _SaysToListen(run.steering.requests)
 
 
 class _SaysToListen(Hooks):
-    """Says at the beginning of a run that a question is in a clip: a message without words says nothing
-    else."""
+    """Says once of each message without words that what it wants is in its clip."""
 
     name = _NAME
 
-    def __init__(self, request: Request) -> None:
-        self._clip = spoken_in(request)
-        self._has_said = False
+    def __init__(self, requests: Callable[[], Sequence[Request]]) -> None:
+        self._requests = requests
+        self._said = list[str]()
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
-        self._has_said = bool(state.turn or state.hooks.get(self.name))
+        self._said = [*state.hooks.get(self.name, {}).get("said", ())]
 
     @override
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
-        if self._clip is None or self._has_said:
-            return ()
-        self._has_said = True
-        return (
+        spoken = [file for request in self._requests() if (file := spoken_in(request))]
+        new = [file.id for file in spoken if file.id not in self._said]
+        self._said += new
+        return [
             note(
-                "The message has no words: what it wants is said in the clip. Call read_file with "
-                f"{self._clip.id} first."
-            ),
-        )
+                "The message has no words: what it wants is said in its clip. Call read_file with "
+                f"{file_id} first."
+            )
+            for file_id in new
+        ]
 
     @override
     def memory(self, state: LoopState) -> dict[str, Any]:
-        return {"said": True} if self._clip and self._has_said else {}
+        return {"said": self._said} if self._said else {}
 
 
 class _ForOperators(OperatorPart):

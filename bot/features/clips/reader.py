@@ -42,7 +42,8 @@ class ClipReader:
         clip = await self.run.deps.frontend.conversation.clip(file_id)
         name, digest = clip.file.name, ""
         if clip.said:
-            transcript, by = Transcript.of_captions(clip.said, clip.seconds), "Slack"
+            transcript = await asyncio.to_thread(Transcript.of_captions, clip.said, clip.seconds)
+            by = "Slack"
             self.count("slack")
         else:
             transcript, digest = await self._transcript(clip)
@@ -72,7 +73,7 @@ class ClipReader:
             )
         conversation = self.run.deps.frontend.conversation
         data = (await conversation.download(clip.file.id, max_bytes=MAX_BYTES)).data
-        ending = ending_of(data, name)
+        ending = await asyncio.to_thread(ending_of, data, name)
         digest = await asyncio.to_thread(hashlib.sha256, data)
         team, stores = self.run.request.team, self.run.deps.stores
         kept = KeptTranscript.of(stores, team, clip.by, clip.file.id, digest.digest(), model)

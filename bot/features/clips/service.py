@@ -109,13 +109,7 @@ class Transcriber:
             text = "Not transcribed: the model service answered with something else."
             raise NotTranscribed(text, ModelErrorKind.BAD_REQUEST) from None
         long = self._bill(reply, len(data), seconds, payment)
-        if reply.segments:
-            lines = (
-                Said(start=max(0.0, each.start), text=each.text, speaker=each.speaker or "")
-                for each in reply.segments
-            )
-            return Transcript.of(lines, long)
-        return Transcript.of([Said(start=0, text=reply.text)], long, has_times=False)
+        return await asyncio.to_thread(_written, reply, long)
 
     def _bill(
         self, reply: _Reply, size: int, seconds: float | None, payment: Payment
@@ -192,6 +186,16 @@ def lacking() -> NotTranscribed:
 
 def _not_transcribed(kind: ModelErrorKind) -> NotTranscribed:
     return NotTranscribed(f"Not transcribed: {_WHY[kind]}.", kind)
+
+
+def _written(reply: _Reply, seconds: float | None) -> Transcript:
+    if not reply.segments:
+        return Transcript.of([Said(start=0, text=reply.text)], seconds, has_times=False)
+    lines = (
+        Said(start=max(0.0, each.start), text=each.text, speaker=each.speaker or "")
+        for each in reply.segments
+    )
+    return Transcript.of(lines, seconds)
 
 
 def _form_for(model: str) -> dict[str, Any]:

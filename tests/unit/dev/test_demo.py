@@ -19,9 +19,11 @@ from bot.dev.demo.words import LANGUAGES, language_of, questions, say, suggested
 from bot.dev.model import ModelRequest
 from bot.dev.page.examples import EXAMPLES
 from bot.dev.sample_database import build
+from bot.dev.workspace import ADA
 from bot.evals.cases import Expect, read_cases
 from bot.evals.models import DEMO, WALKTHROUGH, model_for_cases
 from bot.evals.running import evaluate
+from bot.features.clips.settings import ClipSettings
 from bot.features.shortcuts.tasks import TASKS
 from bot.settings import Settings
 from bot.slack.ui import words
@@ -302,3 +304,15 @@ def test_the_newest_question_counts_with_the_files_before_it() -> None:
 def test_no_words_break_it(text: str, output: str, file: str) -> None:
     """Whatever people write and tools return, the demo answers."""
     assert played(asks(text, file=file), output=output)["summary"]
+
+
+async def test_the_sample_of_a_voice_message_is_heard_and_answered(redis_url: str) -> None:
+    """Sent without words, as the page can attach it; the same file can be played by a person."""
+    sample = Path(package.__file__).parents[1] / "page/static/samples/voice.wav"
+    clips = ClipSettings(model="whisper-1")
+    async with bot_in_slack(demo, redis_url, clips=clips) as place:
+        own = place.slack.state.direct(ADA)
+        assert own
+        voice = (sample.name, sample.read_bytes())
+        said = await place.slack.say(ADA, own.id, "", files=[voice])
+        await place.answered(str(said["ts"]), "4,383", channel=own.id)
