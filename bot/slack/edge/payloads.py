@@ -365,6 +365,21 @@ def is_of_a_person(event: Event, bot: str) -> bool:
     return known and accepted and user not in (bot, SLACKBOT)
 
 
+_OF_APPS = (*_ACCEPTED_SUBTYPES, "bot_message")
+
+
+def is_of_another_app(event: Event, user: str, bot: str, app: str = "") -> bool:
+    """Return whether another app posted the message: not Slack, and not this one, whose user, bot and app
+    ids these are."""
+    profile: Event = event.get("bot_profile") or {}
+    by_an_app = bool(event.get("bot_id") or profile)
+    known = by_an_app and event.get("channel") and event.get("ts") and not event.get("hidden")
+    own = event.get("user") == user or event.get("bot_id") == bot
+    own = own or (bool(app) and app in (event.get("app_id"), profile.get("app_id")))
+    accepted = event.get("subtype") in _OF_APPS and event.get("user") != SLACKBOT
+    return bool(known and accepted and not own)
+
+
 def is_direct(event: Event) -> bool:
     """Return whether the message is in direct messages with the bot."""
     return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")

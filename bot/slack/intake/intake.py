@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.core.approvals import Approval
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
 from bot.runs.audit_trail import refused
 from bot.runs.policy.access import Person
-from bot.slack.edge.payloads import Event, action_token, channel_beside, is_direct, is_of_a_person
+from bot.slack.edge.payloads import (
+    Event,
+    action_token,
+    channel_beside,
+    is_direct,
+    is_of_a_person,
+    is_of_another_app,
+)
 from bot.slack.edge.text import mentions_from, question_from
 from bot.slack.intake.addressing import (
     Addressing,
@@ -27,6 +34,7 @@ from bot.slack.intake.addressing import (
     may_be_request,
 )
 from bot.slack.intake.press import Press
+from bot.slack.intake.slack_part import ChannelMessage, bug_logged
 from bot.slack.message.message_contents import attached_to, file_refs
 from bot.slack.message.message_metadata import reply_metadata
 from bot.slack.ui import approval_words, words
@@ -51,7 +59,7 @@ def register(app: SlackApp) -> None:
 
     @app.bolt.event("message")
     async def posted(event: Event, body: Event) -> None:
-        await app.intake.message(event, body["event_id"])
+        await app.intake.message(event, body["event_id"], app_id=str(body.get("api_app_id") or ""))
 
     @app.button(MEANT)
     async def meant(press: Press) -> str:
@@ -79,13 +87,18 @@ class Intake:
         *,
         late: bool = False,
         restored: datetime | None = None,
+        app_id: str = "",
     ) -> None:
         """Handle a `message` or `app_mention` event; Slack sends both for one mention.
 
         `late` marks a message that was found in the history after the bot had been down, and
         `restored` one that may have been worked on since a backup of that time.
         """
-        if not is_of_a_person(event, self._identity.user):
+        me, marks = self._identity, {"late": late, "restored": restored}
+        if not is_of_a_person(event, me.user):
+            if is_of_another_app(event, me.user, me.bot, app_id) and event["type"] == "message":
+                work = partial(self._look_at, event, marks)
+                await self._retries.run_in_order(event_id, work, line=event_id)
             return
         thread, when = event.get("thread_ts") or event["ts"], float(event["ts"])
         waits = partial(self._say_waiting, event, thread)
@@ -94,7 +107,6 @@ class Intake:
             mark = f"{event_id}:stop"  # what stops a run waits for nothing in its thread
             if await self._retries.run_in_order(mark, stop, line=mark, on_trouble=waits):
                 return
-        marks = {"late": late, "restored": restored}
         work = partial(self._handle, event, event_id, marks)
         in_line = event.get("thread_ts") or ("" if is_direct(event) else event["ts"])
         line = self._app.thread_key(event["channel"], in_line)
@@ -108,12 +120,20 @@ class Intake:
         with reader(await self._gate.people.locale(event["user"])):
             await self._app.status.show(event["channel"], thread, words.STATUS_WAITING())
 
-    async def _handle(self, event: Event, event_id: str, marks: Mapping[str, object]) -> None:
+    async def _look_at(self, event: Event, marks: Mapping[str, Any]) -> None:
+        """Let features look at a message in a channel that is not to the bot."""
+        message = ChannelMessage(event, **marks)
+        for part in self._app.parts:
+            with bug_logged(part):
+                await part.posted(message)
+
+    async def _handle(self, event: Event, event_id: str, marks: Mapping[str, Any]) -> None:
         if await self._is_typed_yes(event):
             return
         thread = self._addressing.thread_of(event)
         entry = await self._addressing.entry(event, thread) or await self._answering(event)
         if entry is None:
+            await self._look_at(event, marks)
             if event.get("thread_ts"):
                 if not any(marks.values()):  # what was missed is long past
                     await self._ask_whether_meant(event, thread)

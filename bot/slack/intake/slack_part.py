@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slack_sdk.errors import SlackApiError
@@ -19,6 +20,7 @@ from bot.core.schedule import Schedule
 from bot.runs.trials import TrialCase
 from bot.runs.watching import name_of
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients
+from bot.slack.edge.payloads import Event
 from bot.slack.ui.blocks import Block
 from bot.text.translation import Text, load_catalogue, reader
 
@@ -45,6 +47,16 @@ class Reaction:
     emoji: str
     user: str
     removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelMessage:
+    """A message in a channel that is not to the bot, of a person or another app, as Slack's event or
+    history has it. `late` and `restored` are as in `Request`."""
+
+    event: Event
+    late: bool = False
+    restored: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,11 @@ class SlackPart:
         """Do what a reaction of a person or another app on a message means. Safe to repeat; the event is
         acknowledged afterwards. Those that stop runs do not come here."""
 
+    async def posted(self, message: ChannelMessage) -> None:
+        """Look at a message in a channel that is not to the bot, never the bot's own. Safe to repeat: it
+        comes again from Slack or from its history, and after StoreUnavailable and SlackUnavailable.
+        It is acknowledged afterwards, and most messages in channels come here: be quick."""
+
     async def person_left(self, user: str) -> None:
         """End what the feature does for a person whose Slack account has ended."""
 
@@ -147,7 +164,10 @@ def is_switched_off(request: Request, surfaces: Container[Entry]) -> bool:
 
 
 async def tell_alone(clients: Clients, request: Request, text: Text) -> None:
-    """Tell whoever made a request why it has no result; nobody else sees that."""
+    """Tell whoever made a request why it has no result; nobody else sees that. Of one by a rule nobody
+    waits for a result."""
+    if request.is_by_rule:
+        return
     await load_catalogue(request.locale)
     with reader(request.locale):
         sentence = text()
