@@ -335,6 +335,8 @@ def request_message(
     verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
     beside = f", with {request.open_channel} open" if request.open_channel else ""
     where = f"{verb} in {request.place}{beside}"
+    if request.is_by_rule:
+        where = f"has a standing instruction for messages in {request.place}"
     if request.scheduled:
         where = f"scheduled this on {request.scheduled:%Y-%m-%d} for now in {request.place}"
     parts = [f"[{request.author} {where}, {_local_time(request)}]"]

@@ -102,6 +102,19 @@ class Answer(Result):
     )
 
 
+class Notice(Answer):
+    """An answer to a message that nobody addressed to you, or nothing at all."""
+
+    summary: str = Field(
+        default="", description="One to three sentences of Markdown; null for nothing."
+    )
+    nothing_to_say: bool = Field(
+        default=False,
+        description="true if the instruction is not about this message, or you have nothing of use to "
+        "add: then nothing is posted.",
+    )
+
+
 class Statement(BaseModel):
     """Something that came out of a conversation."""
 
@@ -207,6 +220,7 @@ RESPONSE_TYPES: dict[str, type[Result]] = {
     "ThreadSummary": ThreadSummary,
     "ActionItems": ActionItems,
     "DraftReply": DraftReply,
+    "Notice": Notice,
 }
 """Response types by stored name. Renaming a class does not change its stored name."""
 

@@ -50,10 +50,11 @@ class StopReason(StrEnum):
 
 
 class SilentReason(StrEnum):
-    """Why a stopped run posts nothing."""
+    """Why a run posts nothing."""
 
     WITHDRAWN = "withdrawn"  # the question was deleted: the bot deletes its message as well
     SUPERSEDED = "superseded"  # the question was edited: another run takes over the message
+    NOTHING = "nothing"  # a rule asked, and its run had nothing to say, or failed
 
 
 class Totals(BaseModel):

@@ -41,6 +41,7 @@ class Entry(StrEnum):
     SCHEDULE = "schedule"
     HEADLESS = "headless"
     JOB = "job"
+    RULE = "rule"
 
 
 WORKFLOW = "workflow"
@@ -101,7 +102,8 @@ class Request(BaseModel):
     - `late`: catch-up found the message after a time in which no process listened.
     - `restored`: when the backup was made from which this request came back: what its run did since
       is not known.
-    - `job`: the request is no question, but this work.
+    - `job`: the request is no question, but this work. That of a rule is to look at somebody's message,
+      and to answer it if the rule is for it; its subject is the rule's id.
 
     What it asks:
 
@@ -200,6 +202,36 @@ class Request(BaseModel):
     def has_asker(self) -> bool:
         """Whether a person asks. Nobody's rights and accounts are those of a workflow."""
         return self.user != WORKFLOW
+
+    @property
+    def is_by_rule(self) -> bool:
+        """Whether a standing instruction of `user` asks about a message, which is `quoted`.
+
+        Nobody asked in the thread, so it shows nothing of the run unless there is an answer. Whoever
+        wrote the message made the run begin, so it has only what everybody in the channel has.
+        """
+        return self.entry is Entry.RULE
+
+    @property
+    def rule(self) -> str:
+        """The id of the rule that asks, "" if none does."""
+        return self.job.subject if self.is_by_rule and self.job else ""
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether `user` has just asked, and so can be asked something."""
+        return self.has_asker and self.entry not in (Entry.SCHEDULE, Entry.JOB, Entry.RULE)
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether the run may use what is kept of `user` alone: accounts, memories, wishes."""
+        return self.has_asker and not self.is_by_rule
+
+    @property
+    def claim(self) -> str:
+        """What identifies the request in its channel: the ts of the message that asks, and for a rule,
+        which asks about somebody else's message, the ts of that with the rule's id."""
+        return f"{self.ts}/{self.rule}" if self.rule else self.ts
 
     @property
     def is_typed(self) -> bool:

@@ -34,7 +34,7 @@ from bot.runs.policy.approval_hook import ApprovalHook
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.runs.policy.own_data import accounts_used
-from bot.runs.policy.preferences import PreferenceBook
+from bot.runs.policy.preferences import PreferenceBook, Preferences
 from bot.runs.policy.run_approvals import RunApprovals, Waits
 from bot.runs.policy.spending import Spending
 from bot.runs.queue.requeue import Requeue, can_requeue
@@ -306,7 +306,8 @@ class Run:
         services = {**deps.clients.open, **deps.toolbox.services, FileReaders: readers}
         withheld = {name for part in self.parts for name in part.withheld}
         own = known.served_by({*services, ParentRun, Subagents}).without(withheld)
-        of_servers = await deps.server_tools.tools(allowed, self.request.user)
+        account = self.request.user if self.request.is_personal else ""
+        of_servers = await deps.server_tools.tools(allowed, account)
         more = [tool for tool in of_servers if tool.name not in withheld]
         skills = [skill for skill in await self._skills() if skill.name not in withheld]
         listed = self.limits.listed_tools
@@ -314,7 +315,7 @@ class Run:
         missing = deps.clients.missing(known.only(allowed).tools)
         request = self.request
         person = f"{request.team}:{request.user}"
-        wishes = await PreferenceBook(deps.stores.preferences).of(request.team, request.user)
+        wishes = await _wishes(deps, request)
         self.toolbox = replace(deps.toolbox, catalogue=catalogue, services=services)
         loop_deps = LoopDeps(
             model=self.model,
@@ -372,9 +373,16 @@ async def _models(
         return models.models(saved.choice)
     if not models.choices:
         return models.models("")
-    own = (await PreferenceBook(deps.stores.preferences).of(request.team, request.user)).model
+    own = (await _wishes(deps, request)).model
     deeper = models.deeper if request.again is RepeatReason.DEEPER else ""
     return models.models(models.first_of(deeper, own, channel.model))
+
+
+async def _wishes(deps: RunDeps, request: Request) -> Preferences:
+    """Return what the asker has set for themselves, if the run may use it."""
+    if not request.is_personal:
+        return Preferences()
+    return await PreferenceBook(deps.stores.preferences).of(request.team, request.user)
 
 
 def _has_moved(before: LoopState, now: LoopState) -> bool:

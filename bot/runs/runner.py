@@ -421,13 +421,16 @@ class Runner:
         return _with_answered(after, request, *joined), [entry]
 
     async def _silence(self, request: Request, outcome: Outcome) -> SilentReason | None:
-        """Return why the run posts no answer: its question was deleted or edited. None if it posts."""
+        """Return why the run posts no answer: its question was deleted or edited, or nobody asked it and
+        it has nothing to say. None if it posts."""
         stored = next(iter(await self._stores.mailbox.get_many([request.id])), None)
         if stored is None:  # withdrawn from its mailbox, or expired
             return SilentReason.WITHDRAWN if outcome.status is RunStatus.CANCELLED else None
         if stored.withdrawn:
             return SilentReason.WITHDRAWN
-        return SilentReason.SUPERSEDED if stored.superseded else None
+        if stored.superseded:
+            return SilentReason.SUPERSEDED
+        return SilentReason.NOTHING if request.is_by_rule and outcome.result is None else None
 
 
 async def drive_loop(state: LoopState, deps: LoopDeps, current: Run) -> RunEnded:
@@ -524,7 +527,7 @@ def _is_new(record: RunRecord) -> bool:
 
 def _can_wait(request: Request) -> bool:
     """Return whether the request may wait for the end of a pause: people wait, programs do not."""
-    return request.is_current and not request.is_of_program
+    return request.is_current and not (request.is_of_program or request.is_by_rule)
 
 
 def _came_late(request: Request) -> bool:

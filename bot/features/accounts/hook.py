@@ -157,7 +157,7 @@ class AccountHook(Hooks):
         if not tool.account:
             return None
         request = self._waits.request
-        if self._accounts is None or not request.has_asker or request.entry is Entry.JOB:
+        if self._accounts is None or not request.is_personal or request.entry is Entry.JOB:
             return words.NO_PERSON.format(label=tool.account)
         label = self._accounts.label(tool.account)
         view = await self._accounts.view(AccountOwner.of(self._waits.request), tool.account)

@@ -11,7 +11,6 @@ from bot.agent.hooks.chain import Approved, Hooks, Permission, Undecided
 from bot.core.approvals import ApprovalRecord, Verdict
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
-from bot.core.request import Entry
 from bot.features.ask_person.question import QUESTION, PersonQuestion
 from bot.features.ask_person.tools import ask_person
 from bot.runs.policy.run_approvals import Waits
@@ -84,8 +83,7 @@ class AskPersonPart(RunPart):
     def __init__(self, run: Run) -> None:
         tools = Catalogue((ask_person.tool,)).only(run.channel.tools)
         request = run.request
-        is_there = request.has_asker and request.entry not in (Entry.SCHEDULE, Entry.JOB)
-        if run.deps.frontend.reaches_asker and is_there and tools.tools:
+        if run.deps.frontend.reaches_asker and request.is_attended and tools.tools:
             self.asking = QuestionHook(run.waits)
             self.instructions = INSTRUCTIONS
         else:

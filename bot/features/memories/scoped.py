@@ -121,6 +121,8 @@ class ScopedMemories:
 
     async def known_to(self, request: Request) -> list[Memory]:
         """Return the memories that may be shown where the request was made."""
+        if request.is_by_rule:
+            return []
         scopes = [MemoryScope.WORKSPACE, MemoryScope.CHANNEL]
         if request.is_for_one:
             scopes.append(MemoryScope.USER)

@@ -28,7 +28,7 @@ from bot.core.approvals import (
 )
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
-from bot.core.request import Entry, Request
+from bot.core.request import Request
 from bot.runs.policy.channels import ChannelSettings
 from bot.text.mentions import has_other_names
 from bot.text.translation import Text, languages, load_catalogue, reader
@@ -96,7 +96,8 @@ class ApprovalHook(Hooks):
         leaks = self._egress.may_leak(tool, arguments)
         sensitive = leaks or (tool.sensitive and not await self._is_free(tool, arguments))
         confirms = self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive)
-        if not confirms and not (tool.mutates and self._request.restored):
+        is_asked_for = self._request.is_by_rule and (tool.mutates or sensitive)
+        if not (confirms or is_asked_for or (tool.mutates and self._request.restored)):
             self._egress.count(tool, arguments)
             return Approved()
         approval = self._approval(tool, arguments, leaks=leaks)
@@ -106,10 +107,10 @@ class ApprovalHook(Hooks):
     async def _is_free(self, tool: Tool, arguments: BaseModel) -> bool:
         """Return whether the call concerns the asker alone, who writes to the bot now.
 
-        A scheduled question is asked without its owner, so it may not schedule others unasked.
+        What is asked without its owner, by a schedule or a rule, may not schedule others unasked.
         """
         request, changes = self._request, tool.changes or Changes()
-        if request.entry is Entry.SCHEDULE:
+        if not request.is_attended:
             return False
         rules = [changes.for_asker]
         if request.channel.startswith("D"):
@@ -178,8 +179,8 @@ class ApprovalHook(Hooks):
         canonical_arguments = canonical(arguments)
         changes = tool.changes or Changes()
         fixed = changes.standing if changes.standing is not None or changes.sensitive else ()
-        if leaks:
-            fixed = None  # each address needs an approval of its own
+        if leaks or self._request.is_by_rule:
+            fixed = None  # each address, and each change by a rule, needs an approval of its own
         values = {name: json.loads(canonical_arguments)[name] for name in fixed or ()}
         text = str(getattr(arguments, changes.mentions)) if changes.mentions else ""
         mentions = self._frontend.conversation.mentioned_in(text)

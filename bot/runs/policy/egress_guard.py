@@ -159,8 +159,10 @@ class EgressGuard(Hooks):
         user_messages = [item for item in before if item.get("role") == "user"]
         if any(map(_quotes_others, (*user_messages, *from_question))):
             self._sources.add(_THREAD)
-        for item in user_messages:  # messages of the thread, as read_thread would quote them
-            addresses = islice(_ADDRESS.finditer(_marked_content(item)), _MOST_QUOTING)
+        quotations = [_marked_content(item) for item in user_messages]
+        quotations += [request.quoted for request in self._asked() if request.is_by_rule]
+        for quotation in quotations:  # messages of the thread, as read_thread would quote them
+            addresses = islice(_ADDRESS.finditer(quotation), _MOST_QUOTING)
             self._quoted.update(
                 chain.from_iterable(_address_forms(match[0]) for match in addresses)
             )
@@ -632,6 +634,8 @@ def _written_addresses(request: Request) -> set[str]:
     The text of an accepted suggestion is the model's, and does not count.
     """
     text = request.quoted if request.suggested else f"{request.text}\n{request.quoted}"
+    if request.is_by_rule:  # whoever wrote the message chose it, and not the asker
+        text = request.text
     words = (word for word in _SEPARATORS.split(text) if "." in word)
     candidates = (*_ADDRESS.findall(text), *words)
     return {form for word in candidates for form in _address_forms(word)}

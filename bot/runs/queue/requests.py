@@ -99,7 +99,8 @@ class Requests:
         if request.channel.startswith("D"):
             await self.stores.threads.join_direct(request.team, request.channel, request.user)
         joining = list[Command]()
-        if not request.private:  # replies to a message that only one person saw are not for the bot
+        # Replies are not for the bot where only one person saw its message, or nobody asked it.
+        if not (request.private or request.is_by_rule):
             joining = self.stores.threads.joining(request.thread_key, request.user)
         await self.stores.mailbox.note_submitted(request, *joining)
         submission.is_new = is_new

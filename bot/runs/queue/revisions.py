@@ -141,7 +141,7 @@ async def messages_answered(stores: Stores, request: Request, run_id: str) -> li
         ]
     except CorruptValue:
         log.exception("what joined the run of %s cannot be read", request.id)
-    return sorted({ts for request in known for ts in (request.ts, request.message) if ts})
+    return sorted({ts for request in known for ts in (request.claim, request.message) if ts})
 
 
 async def _other_messages(stores: Stores, first: Request) -> list[MessageVersions]:

@@ -14,6 +14,7 @@ from bot.core.answers import (
     ActionItems,
     Answer,
     DraftReply,
+    Notice,
     Result,
     Source,
     Statement,
@@ -112,6 +113,7 @@ def _draft_reply(reply: DraftReply, outcome: Outcome) -> list[str]:
 
 SECTIONS: dict[type[Result], Callable[[Any, Outcome], list[str]]] = {
     Answer: _answer,
+    Notice: _answer,
     ThreadSummary: _thread_summary,
     ActionItems: _action_items,
     DraftReply: _draft_reply,

@@ -54,6 +54,12 @@ _RESET_FIELDS = {
     "due": None,
 }
 """The fields about edits and schedules, reset when a request is asked again."""
+_AS_A_QUESTION = {
+    "entry": Entry.MESSAGE_SHORTCUT,
+    "job": None,
+    "response_type": "Answer",
+}
+"""The fields of what a rule asked, when a person asks it again: they ask about the message themselves."""
 _MAX_SHOWN = 2_500  # characters of the question that are shown
 _MAX_NOTICE = 400  # characters of the question in notifications
 _MAX_PAGES = 20
@@ -167,6 +173,7 @@ class QuestionIntake:
                 "again": how,
                 **_RESET_FIELDS,
                 "action_token": "",  # of the person who asked before
+                **(_AS_A_QUESTION if stored.is_by_rule else {}),
                 "mentioned": stored.mentioned if stored.user == user else (),
                 "user": person.id,
                 "author": person.name,

@@ -42,7 +42,7 @@ class Cards:
     """The approval cards of one run.
 
     A card goes to the run's thread, and to the direct messages of approvers who are not in the
-    channel. A private request and a workflow step have cards in direct messages only, and so have
+    channel. A private request, a workflow step and a rule have cards in direct messages only, and so have
     kinds of cards that are for the asker alone. A card in direct messages is in the language of its
     reader, any other in that of the asker.
     """
@@ -130,7 +130,7 @@ class Cards:
     async def _places(self, approval: Approval) -> list[_Place]:
         request = self._request
         is_for_asker = not self.waits.of(approval).in_thread and not request.channel.startswith("D")
-        if is_for_asker or request.private or request.is_of_program:
+        if is_for_asker or request.private or request.is_of_program or request.is_by_rule:
             return [await self._direct(user, approval) for user in approval.approvers]
         outside = [user for user in approval.approvers if await self._is_outside(user)]
         return [

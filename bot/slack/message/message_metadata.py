@@ -1,7 +1,7 @@
 """Metadata that tells the messages of a run from all others, also after a crash.
 
-It holds the run's id, the number of the message, and the ts of each message that asked what it
-answers. A finished message so shows that these questions are over, also to a bot that was restored
+It holds the run's id, the number of the message, and the claim of each request that it answers: the
+ts of the message that asked. A finished message so shows that these questions are over, also to a bot that was restored
 from a backup or gets an event late, and of whose answer Redis knows nothing. Slack takes no metadata
 for a message that is still streamed, so the id of one of its blocks carries the run's id.
 """
@@ -169,7 +169,7 @@ class EarlierAnswers:
         try:
             async for message in self._messages(request):
                 is_own = message.get("user") == self.identity.user
-                if is_own and request.ts in answered_by(message):
+                if is_own and request.claim in answered_by(message):
                     return run_of(message) or ""
                 is_there |= message["ts"] == typed and message.get("subtype") != "tombstone"
         except SlackApiError as error:

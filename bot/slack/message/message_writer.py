@@ -95,7 +95,8 @@ class MessageWriter:
     @property
     def newest_question(self) -> str:
         """The ts of the newest message that the run has answered, as far as they were named."""
-        return max(self._answers, key=float, default="0")
+        asked = (claim.partition("/")[0] for claim in self._answers)
+        return max(asked, key=float, default="0")
 
     def _metadata(self, number: int) -> dict[str, Any]:
         return message_metadata.metadata(self._post.run_id, number, self._answers)

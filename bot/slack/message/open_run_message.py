@@ -134,9 +134,11 @@ async def _open_message(
 ) -> tuple[str | None, Stream | None]:
     """Return the ts of the message in which the run shows its progress, and its stream.
 
-    `ts` is the message saved so far. Both are None for a private run, and for a run that must only
-    end and has shown nothing.
+    `ts` is the message saved so far. Both are None for a private run, for one that nobody asked for,
+    and for a run that must only end and has shown nothing.
     """
+    if request.is_by_rule:
+        return ts, None
     if request.private:
         await leave_thread(request, post, writer)
         return None, None

@@ -108,6 +108,8 @@ class RunMessage:
         await self._live.close()
         await self._cards.post(approvals)
         channel, thread = self._request.channel, self._request.thread
+        if self._request.is_by_rule:
+            return ()
         if self._request.private:  # the thread must not show that a private run waits
             await self._end_status()
             return ()
@@ -171,6 +173,8 @@ class RunMessage:
     async def wait_for_store(self) -> None:
         """Say that the run continues as soon as any worker can save again."""
         await self._live.close()
+        if self._request.is_by_rule:
+            return
         channel, thread = self._request.channel, self._request.thread
         await self._status.show(channel, thread, words.STATUS_WAITING())
         try:
@@ -188,9 +192,10 @@ class RunMessage:
     async def _end_silently(self, reason: SilentReason) -> None:
         """End without an answer: delete all messages of the run.
 
-        The message of a superseded run stays, because the next run takes it over.
+        The message of a superseded run stays, because the next run takes it over. A run that nobody
+        asked for has none before its answer.
         """
-        if reason is SilentReason.SUPERSEDED:
+        if reason in (SilentReason.SUPERSEDED, SilentReason.NOTHING):
             return
         if ts := await self._posted.message():
             await self._posted.may_write()
@@ -200,6 +205,8 @@ class RunMessage:
 
     async def _end_status(self) -> None:
         """Clear the status. A failure is recorded, and the status sweep of any process tries again."""
+        if self._request.is_by_rule:  # it had none
+            return
         if not await self._status.end(self._request.channel, self._request.thread):
             await self._note_stale(self._request.thread_key)
 

@@ -16,6 +16,7 @@ from bot.core.answers import (
     ActionItems,
     Answer,
     DraftReply,
+    Notice,
     Result,
     ThreadSummary,
     stored_name,
@@ -75,6 +76,7 @@ Renderer = Callable[[Any, Outcome, LinkGate, str], RenderedResult]
 
 RENDERERS: dict[type[Result], Renderer] = {
     Answer: answer_pieces,
+    Notice: answer_pieces,
     ThreadSummary: summary_pieces,
     ActionItems: action_pieces,
     DraftReply: draft_pieces,
@@ -115,6 +117,8 @@ def _rendered(
     if request.private and not _is_draft(outcome):
         frame.above.insert(0, context(words.ASKED_ALONE(question=_question(request))))
     frame.above[:0] = _scheduled(request)
+    if request.is_by_rule:
+        frame.below.append(context(words.BY_RULE(person=escape_mrkdwn(request.author))))
     if request.late:
         frame.above.insert(0, context(words.LATE()))
     return _framed(frame, outcome, request, size)

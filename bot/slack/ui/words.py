@@ -293,6 +293,7 @@ HOW_TO_ASK = (
     Text("*From anywhere*: the ⚡ menu → _Ask…_, or type `/ask` and your question."),
 )
 ASKED_BY = Text("Asked for by <@{person}>")
+BY_RULE = Text("By a rule of {person} for this channel")
 APPROVED_BY = Text("approved by <@{person}>")
 WHILE_WORKING = Text("You see each step while I work. *Stop this answer* stops me at once.")
 

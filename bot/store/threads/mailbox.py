@@ -84,7 +84,7 @@ def parked_key(redis: Connection, thread_key: str) -> str:
 
 
 def _submitted_key(redis: Connection, request: Request) -> str:
-    return redis.key("submitted", request.team, request.channel, request.ts)
+    return redis.key("submitted", request.team, request.channel, request.claim)
 
 
 class Seen(IntEnum):
@@ -113,7 +113,7 @@ class Mailbox:
         """
         keys = [
             event_claim(self._redis, request.team, event_id),
-            message_claim(self._redis, request.team, request.channel, request.ts),
+            message_claim(self._redis, request.team, request.channel, request.claim),
             request_key(self._redis, request.id),
             *mailbox_keys(self._redis, request.thread_key),
         ]
@@ -320,7 +320,7 @@ class Mailbox:
                 self._retention.claims,
             )
             for request in await self.all_of(thread_key)
-            for ts in {request.ts, request.message or request.ts}
+            for ts in {request.claim, request.message or request.claim}
         ]
         await self._redis.together(*renewed, *claims)
 
