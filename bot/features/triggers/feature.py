@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.features import Feature, ServiceDeps
-from bot.features.triggers.looking import KIND, RuleLooks
+from bot.features.triggers.asking import RuleQuestions
+from bot.features.triggers.following import RuleJobs
+from bot.features.triggers.looking import KIND as LOOK
+from bot.features.triggers.looking import RuleLooks
 from bot.features.triggers.operators import RulesForOperators
 from bot.features.triggers.own import OwnRules
 from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.slack_part import TriggersPart
 from bot.features.triggers.store import STORED
+from bot.features.triggers.watching import KIND as RULE
+from bot.features.triggers.watching import outcome_counter
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels
 from bot.runs.queue.engine import Handle
@@ -25,24 +30,31 @@ def triggers(
     settings: TriggerSettings, policy: Policy, channels: Callable[[Stores], Channels]
 ) -> Feature:
     """Return the feature; `channels` opens the settings of channels."""
+    counter = outcome_counter()
 
     def rules(stores: Stores, slack: Slack) -> RuleService:
         return RuleService.of(settings, policy, channels(stores), stores, slack)
 
     def part(app: SlackApp) -> TriggersPart:
-        return TriggersPart(app, rules(app.stores, app.slack))
+        return TriggersPart(app, rules(app.stores, app.slack), counter)
 
     def own(deps: ServiceDeps) -> OwnRules | None:
         return OwnRules(rules(deps.stores, deps.slack)) if settings.enabled and deps.slack else None
 
     def look(deps: RunDeps, slack: Slack) -> Handle:
-        return RuleLooks(rules(deps.stores, slack)).run
+        service = rules(deps.stores, slack)
+        return RuleLooks(service, RuleQuestions(deps, settings, service.store).asker).run
+
+    def follow(deps: RunDeps, slack: Slack) -> Handle:
+        service = rules(deps.stores, slack)
+        questions = RuleQuestions(deps, settings, service.store)
+        return RuleJobs(deps, service, questions, counter).run
 
     return Feature(
         "triggers",
         stored=STORED,
         services={OwnRules: own},
-        jobs={KIND: look},
+        jobs={LOOK: look, RULE: follow},
         slack_part=part,
-        operator_part=RulesForOperators(settings),
+        operator_part=RulesForOperators(settings, counter),
     )

@@ -11,7 +11,7 @@ from bot.features.triggers.rules import Outcome, Rule
 from bot.library.isolated import ProcessLost, Refused
 from bot.library.isolated.pool import isolated
 from bot.library.isolated.process import IsolatedLimits
-from bot.slack.edge.text import clean
+from bot.slack.edge.text import clean, unescape
 from bot.slack.message.message_contents import said_in
 from bot.slack.ui.blocks import shortened
 
@@ -27,7 +27,7 @@ cannot answer."""
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A message in a channel: `text` as people read it, by `user` or, if `app` is not "", by that app.
+    """A message in a channel: its `text`, by `user` or, if `app` is not "", by that app.
     `thread` is the ts of its thread's first message."""
 
     channel: str
@@ -46,14 +46,16 @@ class Posted:
     def of(cls, message: Mapping[str, Any], channel: str) -> Posted:
         """Return a message of Slack's events or history; its text is in Slack's markup."""
         profile = message.get("bot_profile") or {}
-        by_app = bool(message.get("bot_id"))
+        by_app = bool(message.get("bot_id") or profile)
         return cls(
             channel=channel,
             ts=str(message["ts"]),
             thread=str(message.get("thread_ts") or message["ts"]),
             user="" if by_app else str(message.get("user") or ""),
-            app=str(message.get("app_id") or profile.get("app_id") or "unknown") if by_app else "",
-            text=clean(said_in(message))[:_MOST_TEXT],
+            app=str(message.get("app_id") or profile.get("app_id") or message.get("bot_id"))
+            if by_app
+            else "",
+            text=unescape(clean(said_in(message)))[:_MOST_TEXT],
         )
 
 

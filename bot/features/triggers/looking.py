@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
@@ -54,10 +54,11 @@ async def last_messages(slack: Slack, channel: str) -> list[Posted]:
 
 @dataclass(frozen=True, slots=True)
 class RuleLooks:
-    """The looks at last messages in one workspace. `ask` asks the small model; None leaves that out."""
+    """The looks at last messages in one workspace. `asker` returns what asks the small model for a person's
+    request."""
 
     rules: RuleService
-    ask: Ask | None = None
+    asker: Callable[[Request], Ask]
 
     async def run(self, request: Request, deaths: int) -> None:
         """Look at the last messages for the rule of the job, and show what was found above it. Safe to
@@ -69,7 +70,9 @@ class RuleLooks:
             return
         try:
             await self.rules.check_owner(request.user, rule.channel)  # they may have left since
-            above = await self._found(rule) if deaths < _MAX_DEATHS else [problem(GAVE_UP())]
+            above = (
+                await self._found(rule, request) if deaths < _MAX_DEATHS else [problem(GAVE_UP())]
+            )
         except NotPermitted as refusal:
             above = [problem(str(refusal))]
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
@@ -77,10 +80,10 @@ class RuleLooks:
             above = [problem(TRY_AGAIN())]
         await self._show(request, rule, above)
 
-    async def _found(self, rule: Rule) -> list[Block]:
+    async def _found(self, rule: Rule, request: Request) -> list[Block]:
         messages = await last_messages(self.rules.slack, rule.channel)
         before = await self.rules.store.used(rule)
-        run = await dry_run(rule, messages, self.ask if rule.question else None)
+        run = await dry_run(rule, messages, self.asker(request) if rule.question else None)
         after = await self.rules.store.used(rule)
         identity = self.rules.slack.identity
         return found_blocks(rule, run, identity, after.dollars - before.dollars)

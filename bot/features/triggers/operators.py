@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prometheus_client import Counter
 from typing_extensions import override
 
 from bot.core.check import Check, ok, warning
-from bot.features import OperatorPart
 from bot.features.triggers.commands import all_rules, used_line
+from bot.features.triggers.erasing import ErasesRules
 from bot.features.triggers.rules import Rest, RuleState
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.store import RuleStore
@@ -18,10 +19,11 @@ from bot.text.counting import counted
 _SUBJECT = "triggers"
 
 
-class RulesForOperators(OperatorPart):
+class RulesForOperators(ErasesRules):
     """The lines about rules, if there are any."""
 
-    def __init__(self, settings: TriggerSettings) -> None:
+    def __init__(self, settings: TriggerSettings, counter: Counter) -> None:
+        super().__init__(counter)
         self._settings = settings
 
     @override

@@ -27,7 +27,7 @@ async def rest(
     slack: Slack,
     record: Record,
     rule: Rule,
-    why: Rest,
+    because: Rest,
     text: Text | None,
     **of: str,
 ) -> None:
@@ -36,7 +36,7 @@ async def rest(
 
     def paused(now: Rule) -> Rule | None:
         is_same = now.state is RuleState.ON and now.owner == rule.owner
-        update = {"state": RuleState.PAUSED, "rest": why}
+        update = {"state": RuleState.PAUSED, "rest": because}
         return now.model_copy(update=update) if is_same else None
 
     if await store.change(rule, paused) is None:
@@ -46,7 +46,7 @@ async def rest(
         team=rule.team,
         who=rule.owner,
         channel=rule.channel,
-        what=f"rule rests: {why} ({rule.id})",
+        what=f"rule rests: {because} ({rule.id})",
     )
     await record([entry])
     if text:

@@ -47,7 +47,7 @@ class Rule(BaseModel):
     Which messages it is for:
 
     - `anyone`: those of all people. Else of `people`, by user ids. `apps`: those of other apps, by app
-      ids (A…), which `anyone` leaves out.
+      ids (A…), or bot ids (B…) of integrations without; `anyone` leaves them out.
     - `replies`: replies in threads, too. `again`: also in threads where it has answered before.
     - `words`: only those with one of these words or phrases, in any case. `pattern`: only those of
       which a line matches this regular expression, in any case. Without either all messages.
@@ -57,7 +57,8 @@ class Rule(BaseModel):
     What it does, and may spend: its `instruction`, `runs_per_hour` and `runs_per_day`, and
     `daily_dollars` in US dollars for runs and questions together, a day being one in UTC.
 
-    `owner` is whose name and rights its runs have. `failures` are those of its last runs in a row.
+    `owner` is whose name and rights its runs have. `failures` are those of its last runs in a row, of
+    which `last_failed` is the last.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -84,6 +85,7 @@ class Rule(BaseModel):
     rest: Rest | None = None
     revision: int = 1
     failures: int = 0
+    last_failed: str = ""
     created_by: str = ""
     created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     approved_by: str = ""
@@ -116,6 +118,8 @@ class Outcome(StrEnum):
     NO_MONEY = "no_money"  # the day's budget is used up
     NOT_ASKED = "not_asked"  # the small model could not be asked, or not today
     MODEL_SAID_NO = "model_said_no"
+    TOO_LATE = "too_late"  # it is too old, or the bot is paused
+    GONE = "gone"  # the rule is not on any more, or has changed
     RUN = "run"
 
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
 from bot.core.errors import NotPermitted
+from bot.core.ids import new_id
 from bot.features.triggers import rule_words
 from bot.features.triggers.judging import pattern_problem
 from bot.features.triggers.resting import tell
@@ -28,7 +29,7 @@ from bot.slack.intake.access_gate import AccessGate
 from bot.store import Stores
 
 _FIXED = {"version", "id", "team", "channel", "owner", "state", "rest", "revision", "failures"}
-_FIXED |= {"created_by", "created_at", "approved_by", "approved_at"}
+_FIXED |= {"last_failed", "created_by", "created_at", "approved_by", "approved_at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,14 @@ class RuleService:
         return True
 
     async def propose(self, user: str, rule: Rule) -> Rule:
-        """Store a new rule of `user`, who becomes its owner. It waits for an approval."""
+        """Store a new rule of `user`, who becomes its owner. It waits for an approval. Limits that it does
+        not set are those of `[triggers]`."""
+        limits = ("runs_per_hour", "runs_per_day", "daily_dollars", "age_minutes")
+        usual = [name for name in limits if name not in rule.model_fields_set]
         new = rule.model_copy(
             update={
+                **{name: getattr(self.settings, name) for name in usual},
+                "id": new_id("rule"),
                 "team": self.team,
                 "owner": user,
                 "state": RuleState.WAITING,
@@ -102,7 +108,7 @@ class RuleService:
 
     async def approve(self, user: str, rule_id: str, revision: int) -> Rule:
         """Switch on a rule that waits, as `user` saw it. Approves nothing that was changed since."""
-        rule = await self._rule(rule_id)
+        rule = await self._rule(rule_id, revision)
         await self._approver(user, rule.channel, "rule approved")
         if rule.state is not RuleState.WAITING:
             raise NotPermitted(rule_words.NOT_WAITING())
@@ -115,7 +121,7 @@ class RuleService:
             "approved_by": user,
             "approved_at": datetime.now(UTC),
         }
-        return await self._changed(rule, approved, revision)
+        return await self._changed(rule, approved)
 
     async def decline(self, user: str, rule_id: str) -> Rule:
         """Remove a rule that waits for an approval, and return it."""
@@ -152,7 +158,7 @@ class RuleService:
     ) -> Rule:
         """Change `fields` of a rule as `user` saw it. It then waits for an approval again, unless `user`
         may approve it and it waited for none. Raises ValidationError for values that no rule may have."""
-        rule = await self._rule(rule_id)
+        rule = await self._rule(rule_id, revision)
         await self._owner_or_approver(user, rule, "rule changed")
         if wrong := _FIXED & fields.keys():
             raise ValueError(f"no form changes {', '.join(sorted(wrong))} of a rule")
@@ -165,7 +171,7 @@ class RuleService:
             update |= {"approved_by": "", "approved_at": None}
         await self._check(_with(rule, update))
         await self._note(user, rule, f"rule changed: {', '.join(sorted(fields))}")
-        return await self._changed(rule, update, revision)
+        return await self._changed(rule, update)
 
     async def remove(self, user: str, rule_id: str) -> Rule:
         """Remove a rule, and return it."""
@@ -182,7 +188,7 @@ class RuleService:
         rule = await self._rule(rule_id)
         await self._approver(user, rule.channel, "rule owner replaced")
         await self.check_owner(owner, rule.channel)
-        await self._note(user, rule, f"rule owner replaced by {owner}")
+        await self._note(user, rule, "rule owner replaced")
         update: dict[str, Any] = {"owner": owner, "failures": 0}
         if rule.rest in (Rest.OWNER_GONE, Rest.OWNER_LEFT, Rest.OWNER_REFUSED):
             update |= {"state": RuleState.ON, "rest": None}
@@ -224,19 +230,18 @@ class RuleService:
         if rule.pattern and (why := await pattern_problem(rule)):
             raise NotPermitted(rule_words.BAD_PATTERN(why=why), reason="pattern")
 
-    async def _rule(self, rule_id: str) -> Rule:
+    async def _rule(self, rule_id: str, revision: int | None = None) -> Rule:
         rule = await self.store.find(self.team, rule_id)
         if rule is None:
             raise NotPermitted(rule_words.NO_RULE())
+        if revision not in (None, rule.revision):
+            raise NotPermitted(rule_words.CHANGED())
         return rule
 
-    async def _changed(
-        self, rule: Rule, update: Mapping[str, Any], revision: int | None = None
-    ) -> Rule:
-        """Store the rule with `update`, if it is as it was seen."""
-        seen = rule.revision if revision is None else revision
+    async def _changed(self, rule: Rule, update: Mapping[str, Any]) -> Rule:
+        """Store the rule with `update`, if it is as it was read."""
         changed = await self.store.change(
-            rule, lambda now: _with(now, update) if now.revision == seen else None
+            rule, lambda now: _with(now, update) if now.revision == rule.revision else None
         )
         if changed is None:
             raise NotPermitted(rule_words.CHANGED())

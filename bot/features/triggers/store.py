@@ -1,9 +1,11 @@
 """What is stored of rules: themselves by channel, their latest runs, and what they have cost.
 
 - `rules`: for each channel a hash of its rules. `rule-channels`: of each workspace the channels with any.
-- `rule-runs`: the runs of a rule by time, named by channel and ts of their messages.
+- `rule-runs`: the runs of a rule by time, each named by its thread and the ts of its message.
 - `rule-spent`: of a rule and day, what each run has cost, and its questions to the small model.
 - `rule-seen`: messages that a rule has decided not to answer, after it asked the small model.
+- `rule-threads`: of each thread the rules that have answered there, with the ts of the message.
+- `rule-teams`: the workspaces that have, or had, rules.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Rule
 from bot.store import Connection, Retention, Stores
 from bot.store.families import Family
-from bot.store.values import Command, Hash, Names, TimedSet
+from bot.store.values import Hash, Names, TimedSet
 
 STORED = (
     Family("rules", "hash"),
@@ -23,6 +26,8 @@ STORED = (
     Family("rule-runs", "zset"),
     Family("rule-spent", "hash"),
     Family("rule-seen"),
+    Family("rule-threads", "set"),
+    Family("rule-teams", "set"),
 )
 
 _HOUR, _DAY = 3_600, 86_400
@@ -53,6 +58,10 @@ class RuleStore:
         """Return the store in the Redis of `stores`."""
         return cls(stores.redis, stores.retention)
 
+    async def teams(self) -> list[str]:
+        """Return the workspaces that have, or had, rules."""
+        return await self._teams.all()
+
     async def channels(self, team: str) -> frozenset[str]:
         """Return the channels of a workspace that have, or had, rules."""
         return frozenset(await self._channels(team).all())
@@ -77,6 +86,7 @@ class RuleStore:
 
     async def add(self, rule: Rule, *, most: int) -> bool:
         """Store a new rule. Return False if its channel has `most` already; the check is atomic."""
+        await self._teams.add([rule.team])
         await self._channels(rule.team).add([rule.channel])
         return await self._rules(rule.team, rule.channel).add(rule.id, rule, most=most)
 
@@ -106,31 +116,81 @@ class RuleStore:
             ("ZCOUNT", runs, since - _DAY, "+inf"),
             ("HGETALL", spent),
         )
-        questions = int(costs.pop(_QUESTIONS.encode(), 0))
-        return Used(hour, day, sum(map(float, costs.values())), questions)
+        questions = int(costs.get(_QUESTIONS.encode(), 0))
+        return Used(hour, day, _dollars(costs), questions)
 
-    def running(self, rule: Rule, ts: str, at: datetime, dollars: float) -> list[Command]:
-        """Return the commands that count the run for a message, which may cost `dollars` until `costing`
-        says what it did. Safe to repeat."""
-        spent = self._spent(rule, at)
-        return [
-            *self._runs(rule).adding(ts, at.timestamp(), keep_first=True),
+    async def begin(
+        self, rule: Rule, message: Posted, at: datetime, dollars: float
+    ) -> float | None:
+        """Count the run for a message, which may cost up to `dollars`, and return how much of them it may
+        spend. Return None, and count nothing, if the rule has had all its runs or spent its budget.
+
+        Safe to repeat: a run counts once. Of two that begin at once neither exceeds a limit.
+        """
+        spent, runs, ts = self._spent(rule, at), self._runs(rule), message.ts
+        name, now = _name_of(message), at.timestamp()
+        replies = await self.redis.together(
+            *runs.adding(name, now, keep_first=True),
             ("HSETNX", spent, ts, dollars),
             ("EXPIRE", spent, 2 * _DAY),
-        ]
+            ("ZCOUNT", runs.key, now - _HOUR, "+inf"),
+            ("ZCOUNT", runs.key, now - _DAY, "+inf"),
+            ("HGETALL", spent),
+        )
+        hour, day, costs = replies[-3:]
+        own = float(costs.get(ts.encode(), dollars))
+        left = rule.daily_dollars - (_dollars(costs) - own)
+        if hour > rule.runs_per_hour or day > rule.runs_per_day or left <= 0:
+            await self.redis.together(("ZREM", runs.key, name), ("HDEL", spent, ts))
+            return None
+        await self._threads(rule.team, message).add([f"{rule.id}/{ts}"])
+        return min(dollars, left)
 
-    def costing(self, rule: Rule, ts: str, at: datetime, dollars: float) -> list[Command]:
-        """Return the commands that say what the run for a message cost, which began `at`."""
+    async def has_begun(self, rule: Rule, message: Posted) -> bool:
+        """Return whether the run for a message is counted."""
+        score = await self.redis.call("ZSCORE", self._runs(rule).key, _name_of(message))
+        return score is not None
+
+    async def end(
+        self, rule: Rule, message: Posted, at: datetime, dollars: float, *, is_silent: bool
+    ) -> None:
+        """Say what the run for a message cost, which began `at`. A silent one has not answered in its
+        thread. Safe to repeat."""
         spent = self._spent(rule, at)
-        return [("HSET", spent, ts, dollars), ("EXPIRE", spent, 2 * _DAY)]
+        answered = self._threads(rule.team, message)
+        await self.redis.together(
+            ("HSET", spent, message.ts, dollars),
+            ("EXPIRE", spent, 2 * _DAY),
+            *(answered.removing(f"{rule.id}/{message.ts}") if is_silent else ()),
+        )
 
-    async def asked(self, rule: Rule, at: datetime, dollars: float) -> None:
-        """Count a question to the small model and its cost."""
+    async def answered_in(self, team: str, message: Posted) -> frozenset[str]:
+        """Return the ids of the rules that have answered other messages in the thread of a message, or do
+        so now."""
+        answers = (name.split("/") for name in await self._threads(team, message).all())
+        return frozenset(rule for rule, ts in answers if ts != message.ts)
+
+    async def threads_of(self, rule: Rule) -> set[str]:
+        """Return the keys of the threads in which the rule has run."""
+        names = await self._runs(rule).between(float("-inf"))
+        return {f"{rule.team}:{rule.channel}:{name.partition('/')[0]}" for name in names}
+
+    async def count_question(self, rule: Rule, at: datetime, *, most: int) -> bool:
+        """Count a question to the small model before it is asked. Return False, and count nothing, if the
+        rule has asked the `most` of the day."""
+        spent = self._spent(rule, at)
+        count, _ = await self.redis.together(
+            ("HINCRBY", spent, _QUESTIONS, 1), ("EXPIRE", spent, 2 * _DAY)
+        )
+        if count > most:
+            await self.redis.call("HINCRBY", spent, _QUESTIONS, -1)
+        return bool(count <= most)
+
+    async def add_cost(self, rule: Rule, at: datetime, dollars: float) -> None:
+        """Add what a question has cost."""
         spent = self._spent(rule, at)
         await self.redis.together(
-            ("HINCRBY", spent, _QUESTIONS, 1),
-            ("HINCRBYFLOAT", spent, _QUESTION_COST, dollars),
-            ("EXPIRE", spent, 2 * _DAY),
+            ("HINCRBYFLOAT", spent, _QUESTION_COST, dollars), ("EXPIRE", spent, 2 * _DAY)
         )
 
     async def is_seen(self, rule: Rule, ts: str) -> bool:
@@ -145,11 +205,20 @@ class RuleStore:
         key = self.redis.key("rules", team, channel)
         return Hash(self.redis, key, Rule, self.retention.settings)
 
+    @property
+    def _teams(self) -> Names:
+        return Names(self.redis, self.redis.key("rule-teams"), self.retention.settings)
+
     def _channels(self, team: str) -> Names:
         return Names(self.redis, self.redis.key("rule-channels", team), self.retention.settings)
 
     def _runs(self, rule: Rule) -> TimedSet:
-        return TimedSet(self.redis, self.redis.key("rule-runs", rule.team, rule.id), 2 * _DAY)
+        key = self.redis.key("rule-runs", rule.team, rule.id)
+        return TimedSet(self.redis, key, max(2 * _DAY, self.retention.thread))
+
+    def _threads(self, team: str, message: Posted) -> Names:
+        key = self.redis.key("rule-threads", team, message.channel, message.thread)
+        return Names(self.redis, key, self.retention.thread)
 
     def _spent(self, rule: Rule, at: datetime) -> str:
         return self.redis.key(
@@ -158,3 +227,11 @@ class RuleStore:
 
     def _seen(self, rule: Rule, ts: str) -> str:
         return self.redis.key("rule-seen", rule.team, rule.id, ts)
+
+
+def _name_of(message: Posted) -> str:
+    return f"{message.thread}/{message.ts}"
+
+
+def _dollars(costs: dict[bytes, bytes]) -> float:
+    return sum(float(cost) for name, cost in costs.items() if name != _QUESTIONS.encode())

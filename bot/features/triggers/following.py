@@ -1,0 +1,136 @@
+"""A worker looks at a message by a rule, and runs what the rule says, if nothing speaks against it.
+
+One request does both, so that no message is answered twice: its claim was taken at intake, and its run
+begins at most once, whichever worker dies. What is asked of Slack, the limits and the small model is
+asked before the run begins, and not again afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+from functools import partial
+
+from prometheus_client import Counter
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Request
+from bot.features.triggers import rule_words
+from bot.features.triggers.asking import RuleQuestions
+from bot.features.triggers.judging import Posted
+from bot.features.triggers.resting import rest
+from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
+from bot.features.triggers.run_part import RulePart
+from bot.features.triggers.service import RuleService
+from bot.runs.policy.access import PersonKind
+from bot.runs.run_deps import RunDeps
+from bot.runs.runner import Runner
+from bot.text.redaction import redacted
+
+log = logging.getLogger(__name__)
+
+_MAX_DEATHS = 3  # workers that die before the run begins
+_LEAST = 0.001  # dollars of a run that goes on after its rule's budget was lowered
+
+
+@dataclass(frozen=True, slots=True)
+class RuleJobs:
+    """The rules of one workspace, as a worker follows them."""
+
+    deps: RunDeps
+    service: RuleService
+    questions: RuleQuestions
+    counter: Counter
+
+    async def run(self, request: Request, deaths: int) -> None:
+        """Answer the message that the request quotes, or leave it. Safe to repeat.
+
+        Raises what `Runner.answer` does, QuestionFailed and SlackUnavailable.
+        """
+        store, message = self.service.store, _message_of(request)
+        rule = await store.get(request.team, request.channel, request.rule)
+        is_begun = await self.deps.stores.runs.id_of(request.id) is not None
+        if not is_begun:
+            outcome = Outcome.GONE
+            if rule and deaths < _MAX_DEATHS:
+                outcome = await self._outcome(rule, request, message)
+            self.counter.labels(f"worker_{outcome}").inc()
+            if outcome is not Outcome.RUN:
+                log.info("%s leaves a message: %s", request.rule, outcome)
+                return
+        dollars = _LEAST
+        if rule:
+            most = self.deps.limits.cost or rule.daily_dollars
+            may_spend = await store.begin(rule, message, request.received_at, most)
+            if may_spend is None and not is_begun:
+                self.counter.labels(f"worker_{Outcome.TOO_MANY}").inc()
+                return
+            dollars = may_spend or _LEAST
+        part = partial(RulePart, self.service, rule, message, dollars)
+        runner = Runner(self.deps).with_deps(parts=(*self.deps.parts, part))
+        await runner.answer(request, deaths)
+
+    async def _outcome(self, rule: Rule, request: Request, message: Posted) -> Outcome:
+        """Return RUN if the rule answers the message, as things are now."""
+        is_same = rule.owner == request.user and redacted(rule.instruction) == request.text
+        if rule.state is not RuleState.ON or not is_same:
+            return Outcome.GONE
+        is_old = time.time() - float(request.ts) > rule.age_minutes * 60
+        if is_old or await self.deps.budgets.paused():
+            return Outcome.TOO_LATE
+        if not await self.service.is_on(rule.channel) or not await self._may_run(rule):
+            return Outcome.GONE
+        outcome = await self._outcome_by_limits(rule, message)
+        if outcome is not Outcome.RUN or not rule.question:
+            return outcome
+        answer = await self.questions.is_yes(rule, message.text, request)
+        if not answer:
+            await self.service.store.see(rule, message.ts)
+            return Outcome.NOT_ASKED if answer is None else Outcome.MODEL_SAID_NO
+        return Outcome.RUN
+
+    async def _outcome_by_limits(self, rule: Rule, message: Posted) -> Outcome:
+        """Return RUN unless the message was decided before, or the rule has done what it may."""
+        store = self.service.store
+        if await store.is_seen(rule, message.ts):
+            return Outcome.MODEL_SAID_NO
+        if not rule.again and rule.id in await store.answered_in(rule.team, message):
+            return Outcome.ANSWERED_THREAD
+        used = await store.used(rule)
+        is_full = used.hour >= rule.runs_per_hour or used.day >= rule.runs_per_day
+        is_spent = used.dollars >= rule.daily_dollars
+        if not (is_full or is_spent) or await store.has_begun(rule, message):
+            return Outcome.RUN
+        return Outcome.TOO_MANY if is_full else Outcome.NO_MONEY
+
+    async def _may_run(self, rule: Rule) -> bool:
+        """Return whether the owner may ask in the channel now. If that is over, the rule rests."""
+        service = self.service
+        try:
+            await service.check_owner(rule.owner, rule.channel)
+        except NotPermitted as refusal:
+            pause = partial(rest, service.store, service.slack, service.record, rule)
+            match refusal.reason:
+                case "":  # the bot is not in the channel, or that is archived
+                    pass
+                case PersonKind.UNKNOWN:
+                    await pause(Rest.OWNER_GONE, None)
+                case Rest.OWNER_LEFT:
+                    await pause(Rest.OWNER_LEFT, rule_words.RESTS_LEFT)
+                case _:
+                    await pause(Rest.OWNER_REFUSED, rule_words.RESTS_REFUSED, why=str(refusal))
+            return False
+        return True
+
+
+def _message_of(request: Request) -> Posted:
+    """Return what is known of the message that a request quotes."""
+    return Posted(
+        channel=request.channel,
+        ts=request.ts,
+        thread=request.thread,
+        user="",
+        app="",
+        text=request.quoted,
+    )

@@ -1,0 +1,131 @@
+"""Messages in channels with rules: each that a rule is for, by code alone, becomes a request.
+
+Its claim names the rule and the message, so it is stored once, however often Slack or its history
+brings the message. A worker does the rest: see `following`.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from prometheus_client import Counter
+
+from bot.core.request import Entry, Job, Request
+from bot.features.triggers.judging import Posted, cheap_outcome
+from bot.features.triggers.resting import rest
+from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
+from bot.features.triggers.service import RuleService
+from bot.library.isolated.pool import warm_processes
+from bot.slack.edge.text import cap, clean, decode, one_line
+from bot.slack.intake.slack_app import SlackApp
+from bot.slack.intake.slack_part import ChannelMessage
+from bot.slack.message.message_contents import file_refs, said_in
+from bot.text.redaction import redacted
+
+KIND = "rule"
+"""The kind of job that looks at a message by a rule."""
+
+NOTICE = "Notice"
+"""The stored name of the response type of its run."""
+
+_CHANNELS_SECONDS = 2.0  # for which a process remembers which channels have rules
+
+
+def outcome_counter() -> Counter:
+    """Return the metric of one process."""
+    return Counter(
+        "bot_rule_messages",
+        "Messages that rules looked at, by what became of them.",
+        ["outcome"],
+        registry=None,
+    )
+
+
+class Watching:
+    """What the rules of one workspace look at."""
+
+    def __init__(self, app: SlackApp, service: RuleService, counter: Counter) -> None:
+        self._app, self._service, self._counter = app, service, counter
+        self._channels: frozenset[str] = frozenset()
+        self._read_at = float("-inf")
+
+    async def look(self, message: ChannelMessage) -> None:
+        """Store a request for each rule that a message is for. Safe to repeat. Raises StoreUnavailable and
+        SlackUnavailable, after which it must be repeated."""
+        channel = str(message.event["channel"])
+        if channel not in await self._with_rules():
+            return
+        rules = await self._service.store.in_channel(self._app.team, channel)
+        posted = Posted.of(message.event, channel)
+        age = time.time() - float(posted.ts)
+        current = [rule for rule in rules if rule.state is RuleState.ON]
+        current = [rule for rule in current if age <= rule.age_minutes * 60]
+        if not current or not await self._service.is_on(channel):
+            return
+        async with warm_processes():
+            for rule in current:
+                outcome = await self._outcome(rule, posted)
+                self._counter.labels(outcome).inc()
+                if outcome is Outcome.RUN:
+                    await self._submit(rule, posted, message)
+
+    async def end_of(self, user: str) -> None:
+        """Let the rules of somebody rest whose account has ended."""
+        service = self._service
+        for rule in await service.store.in_team(service.team):
+            if rule.owner == user:
+                pause = partial(rest, service.store, service.slack, service.record)
+                await pause(rule, Rest.OWNER_GONE, None)
+
+    async def _with_rules(self) -> frozenset[str]:
+        if time.monotonic() - self._read_at > _CHANNELS_SECONDS:
+            self._channels = await self._service.store.channels(self._app.team)
+            self._read_at = time.monotonic()
+        return self._channels
+
+    async def _outcome(self, rule: Rule, posted: Posted) -> Outcome:
+        """Return RUN if a worker must look at the message. Another app never goes on in a thread in which
+        any rule has answered, or two bots would answer each other."""
+        outcome = await cheap_outcome(rule, posted)
+        if outcome is not Outcome.RUN or not posted.is_reply:
+            return outcome
+        answered = await self._service.store.answered_in(self._app.team, posted)
+        if (posted.app and answered) or (rule.id in answered and not rule.again):
+            return Outcome.ANSWERED_THREAD
+        return outcome
+
+    async def _submit(self, rule: Rule, posted: Posted, message: ChannelMessage) -> None:
+        app, key = self._app, f"rule:{rule.id}:{posted.channel}:{posted.ts}"
+        if await app.stores.mailbox.has_caused(app.team, key):
+            return
+        owner = await app.people.find(rule.owner)
+        request = Request(
+            entry=Entry.RULE,
+            team=app.team,
+            channel=posted.channel,
+            thread=posted.thread,
+            ts=posted.ts,
+            user=rule.owner,
+            author=owner.name,
+            place=await app.access.place(posted.channel),
+            text=rule.instruction,
+            quoted=await self._quotation(posted, message),
+            files=file_refs(message.event.get("files") or ()),
+            response_type=NOTICE,
+            locale=owner.locale,
+            time_zone=owner.time_zone,
+            late=message.late,
+            restored=message.restored,
+            job=Job(kind=KIND, subject=rule.id),
+        )
+        await app.submit(request, key)
+
+    async def _quotation(self, posted: Posted, message: ChannelMessage) -> str:
+        """Return the message as the model reads it, with the name of whoever posted it."""
+        profile = message.event.get("bot_profile") or {}
+        name = str(message.event.get("username") or profile.get("name") or "An app")
+        if posted.user:
+            name = await self._app.people.name(posted.user)
+        text = cap(clean(await decode(said_in(message.event), self._app.name_of)))
+        return redacted(f"{one_line(name, 80)} wrote:\n{text or '(no text)'}")

@@ -1,0 +1,376 @@
+"""A rule watches a channel: it answers the messages that it is for, and says nothing otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from bot.app.channel_policy import channel_policy
+from bot.core.errors import NotPermitted
+from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA, BEN, CHLOE, GUS
+from bot.dev.workspace.errors import CannotDo
+from bot.features.triggers.judging import Posted
+from bot.features.triggers.rules import Rest, Rule, RuleState
+from bot.features.triggers.service import RuleService
+from bot.features.triggers.settings import TriggerSettings
+from bot.features.triggers.store import RuleStore
+from bot.settings import ChannelTable
+from bot.slack.edge.client import clients_on, identify, slack_session, static_token
+from bot.slack.edge.workspaces import Slack
+from bot.store import Stores, open_stores
+from tests.security.model import question, won_over
+from tests.support.deployment import Deployment, configured, deployed
+from tests.support.runs import answer
+
+PLACE, SALES = "C0GENERAL1", "C0SALES001"
+OTHER, STRANGER = "A0PAGER001", "A0UNKNOWN1"
+ASK = "Look up the runbook, and say what to do first."
+NOTHING = {**answer(""), "nothing_to_say": True}
+POST = ("post_message", {"channel": "sales", "text": "CANARY", "thread": None})
+
+
+def says(text: str) -> Reply:
+    return finish({**answer(text), "nothing_to_say": False})
+
+
+def is_question(request: ModelRequest) -> bool:
+    return any(tool.get("name") == "decide" for tool in request.body.get("tools", ()))
+
+
+def brain(request: ModelRequest) -> Reply | ApiError:
+    """Answers whether a message is about an outage, obeys hostile ones, and answers the others."""
+    said = str([item.get("content") for item in request.items if item.get("role") == "user"])
+    if is_question(request):
+        return call("decide", {"yes": "outage" in said.partition("The message")[2]})
+    if '"do"' in said:
+        return won_over(request)
+    if "quiet" in said:
+        return finish(NOTHING)
+    if "broken" in said:
+        return ApiError(400, "broken")
+    return says("Restart the queue first.")
+
+
+@dataclass
+class Watched:
+    """A bot, and what people do to its rules."""
+
+    bot: Deployment
+    stores: Stores
+    rules: RuleService
+
+    async def rule(self, *, owner: str = ADA, **fields: Any) -> Rule:
+        """A rule that somebody proposed, and an admin approved."""
+        whom = {} if {"people", "apps"} & fields.keys() else {"anyone": True}
+        new = Rule(team="", channel=PLACE, owner=owner, instruction=ASK, **{**whom, **fields})
+        proposed = await self.rules.propose(owner, new)
+        return await self.rules.approve(ADA, proposed.id, proposed.revision)
+
+    async def say(self, text: str, user: str = BEN, channel: str = PLACE, **more: Any) -> str:
+        return str((await self.bot.ws.say(user, channel, text, **more))["ts"])
+
+    async def quiet(self) -> None:
+        """Wait until Slack has no event left, and no request waits or runs."""
+        await self.bot.ws.until(lambda: not self.bot.ws.delivery.under_way, 30)
+        async with asyncio.timeout(30):
+            while await self.stores.mailbox.threads():  # noqa: ASYNC110 - Redis tells nobody
+                await asyncio.sleep(0.02)
+
+    def answers(self, ts: str) -> list[dict[str, Any]]:
+        return self.bot.own(PLACE, ts)
+
+
+@asynccontextmanager
+async def watched(redis_url: str, **settings: Any) -> AsyncGenerator[Watched]:
+    async with deployed(brain, redis_url, **settings) as bot, open_stores(redis_url) as stores:
+        config = configured(bot.ws, bot.api, redis_url, **settings)
+        async with slack_session() as session:
+            clients = clients_on(
+                session, static_token(bot.ws.bot_token), base_url=config.slack_api_url
+            )
+            slack = Slack.with_clients(clients, await identify(clients.reads))
+            service = RuleService.of(
+                config.triggers, config.access, channel_policy(config, stores), stores, slack
+            )
+            yield Watched(bot, stores, service)
+
+
+async def test_a_rule_answers_once_in_the_thread(redis_url: str) -> None:
+    """(39.1) By a word, in the name of the owner, with nothing before the answer; and once."""
+    async with watched(redis_url) as w:
+        rule = await w.rule(words=("error",))
+        hit = await w.say("Error 500 in checkout")
+        miss = await w.say("All is well")
+        [posted] = await w.bot.answered(PLACE, hit)
+        await w.quiet()
+        assert "Restart the queue first." in str(posted["blocks"])
+        assert "By a rule of Ada" in str(posted["blocks"])
+        assert (len(w.answers(hit)), w.answers(miss)) == (1, [])
+        sent = str(w.bot.api.requests[0].body["input"])
+        assert ASK in sent
+        assert "wrote:" in sent
+        # Slack brings the event again, and an edit changes nothing.
+        event = next(m for m in w.bot.ws.messages(PLACE) if m["ts"] == hit)
+        w.bot.ws.emit(
+            {**event, "channel": PLACE, "channel_type": "channel"}, w.bot.ws.channels[PLACE]
+        )
+        await w.bot.ws.edit(BEN, PLACE, hit, "Error 501 in checkout")
+        await w.quiet()
+        assert len(w.answers(hit)) == 1
+        assert len(w.bot.api.requests) == 1
+        assert {*written(w, 0)} == {"chat.postMessage"}, "no status, no stream"
+        used = await w.rules.store.used(rule)
+        assert (used.hour, used.day) == (1, 1)
+
+
+async def test_silence_is_the_default_and_failures_stop_the_rule(redis_url: str) -> None:
+    """(39.1) A run with nothing to say, or that fails, shows nothing in the channel, not even that it
+    works; an outcome and an audit entry tell of it. After three failures the rule rests, and its owner
+    is told once."""
+    async with watched(redis_url) as w:
+        rule = await w.rule()
+        before = len(w.bot.ws.effects)
+        roots = [await w.say(text) for text in ("quiet please", "broken 1", "broken 2")]
+        await w.quiet()
+        assert [w.answers(ts) for ts in roots] == [[], [], []]
+        assert written(w, before) == []
+        ended = [e.entry for e in await audited(w) if e.entry.kind == "ended"]
+        assert [entry.ok for entry in ended] == [True, False, False]
+        assert all(entry.cost is not None for entry in ended)
+        await w.say("quiet again")  # a success: failures count in a row
+        await w.quiet()
+        for number in range(3):
+            await w.say(f"broken {number}")
+            await w.quiet()
+        now = await w.rules.store.get(rule.team, PLACE, rule.id)
+        assert now is not None
+        assert (now.state, now.rest, now.failures) == (RuleState.PAUSED, Rest.FAILED, 3)
+        [told] = [e.args for e in w.bot.ws.effects if e.method == "chat.postMessage"]
+        assert told["channel"] == "D0ADA00001"
+        assert "failed 3 times" in told["text"]
+        calls = len(w.bot.api.requests)
+        await w.say("anybody?")
+        await w.quiet()
+        assert len(w.bot.api.requests) == calls
+        # Nothing waits, and nothing is left to restore or sweep.
+        assert not await w.stores.mailbox.threads()
+
+
+async def test_a_question_to_a_small_model_comes_before_the_run(redis_url: str) -> None:
+    """(39.1) It is asked only of what code lets through, counts to the rule's budget and not as a run,
+    and is not asked again when the message comes again."""
+    triggers = TriggerSettings(model="gpt-5.4-nano", questions_per_day=3)
+    async with watched(redis_url, triggers=triggers) as w:
+        rule = await w.rule(question="Is this about an outage?", words=("checkout",))
+        yes = await w.say("checkout: outage in Frankfurt")
+        no = await w.say("checkout is lovely today")
+        await w.say("lunch?")
+        await w.bot.answered(PLACE, yes)
+        await w.quiet()
+        again = next(m for m in w.bot.ws.messages(PLACE) if m["ts"] == no)
+        place = {"channel": PLACE, "channel_type": "channel"}
+        w.bot.ws.emit({**again, **place, "client_msg_id": "again"}, w.bot.ws.channels[PLACE])
+        await w.quiet()
+        asked = [request.body["model"] for request in w.bot.api.requests]
+        assert asked.count("gpt-5.4-nano") == 2
+        assert len(asked) == 3
+        assert w.answers(no) == []
+        used = await w.rules.store.used(rule)
+        assert (used.day, used.questions) == (1, 2)
+        assert used.dollars > 0
+        asked_of = [e.entry for e in await audited(w) if e.entry.what == f"question of {rule.id}"]
+        assert [entry.ok for entry in asked_of] == [True, False]
+        # The third question of the day is the last.
+        for number in range(3):
+            await w.say(f"checkout: outage {number}")
+        await w.quiet()
+        assert (await w.rules.store.used(rule)).questions == 3
+
+
+async def test_a_watched_message_has_no_rights(redis_url: str) -> None:
+    """(attack) It orders a post elsewhere: the owner is asked, alone and each time, and whoever wrote
+    it can neither decide nor be answered as if they had asked."""
+    async with watched(redis_url) as w:
+        rule = await w.rule()
+        say = {**answer("Look, <!channel> and <@U0CHLOE001>"), "nothing_to_say": False}
+        before = len(w.bot.ws.effects)
+        hostile = await w.say(question(POST, say=say))
+        direct = "D0ADA00001"
+        [card] = await w.bot.ws.until(lambda: w.bot.ws.messages(direct))
+        assert w.answers(hostile) == []
+        assert {call.args["channel"] for call in posted(w, before)} == {direct}
+        actions = [e for b in card["blocks"] for e in b.get("elements", ()) if e.get("action_id")]
+        assert not [e for e in actions if "thread" in str(e.get("text"))], (
+            "one call, not the thread"
+        )
+        deny = next(e for e in actions if "deny" in e["action_id"])
+        with pytest.raises(CannotDo):  # whoever wrote the message does not see the card
+            await w.bot.ws.click(BEN, direct, card["ts"], deny["action_id"])
+        sent = str(w.bot.api.requests[0].body["input"])
+        assert sent.index("wrote:") > sent.index("About this message")
+        assert "CANARY" not in str(w.bot.ws.messages(SALES))
+        await w.rules.remove(ADA, rule.id)
+
+
+async def test_other_apps_are_answered_by_list_and_two_bots_do_not_loop(redis_url: str) -> None:
+    """(39.2) Only apps that the rule names and the operator allows; never the bot's own; no app goes on
+    in a thread in which a rule has answered, whatever the rule says."""
+    triggers = TriggerSettings(apps=(OTHER,), runs_per_hour=3)
+    async with watched(redis_url, triggers=triggers) as w:
+        with pytest.raises(NotPermitted, match=STRANGER):
+            await w.rule(apps=(STRANGER,))
+        rule = await w.rule(apps=(OTHER,), replies=True, again=True)
+        by = {"bot_id": "B0PAGER001", "app_id": OTHER}
+        alert = await w.say("queue is full", **by)
+        await w.say("queue is full", bot_id="B0UNKNOWN1", app_id=STRANGER)
+        await w.say("queue is full")  # a person: the rule is for apps
+        own = {"bot_id": w.bot.ws.bot_id, "app_id": OTHER}
+        await w.say("queue is full", **own)
+        await w.bot.answered(PLACE, alert)
+        for _ in range(3):  # the other bot answers each answer
+            await w.say("are you sure?", thread_ts=alert, **by)
+        await w.quiet()
+        assert len(w.answers(alert)) == 1
+        assert (await w.rules.store.used(rule)).day == 1
+        # It begins a new thread each time: the rate ends that.
+        for _ in range(5):
+            await w.say("still full", **by)
+        await w.quiet()
+        assert (await w.rules.store.used(rule)).day == 3
+        assert len(w.bot.api.requests) == 3
+
+
+async def test_a_rule_rests_when_its_owner_may_not_run_it(redis_url: str) -> None:
+    """(39.1) They leave the channel, or the workspace: checked before each run, and told once."""
+    async with watched(redis_url) as w:
+        left = await w.rule(owner=BEN, people=(ADA,))
+        await w.bot.ws.remove(ADA, PLACE, BEN)
+        for _ in range(2):
+            await w.say("help", ADA)
+            await w.quiet()
+        told = [e.args for e in w.bot.ws.effects if e.method == "chat.postMessage"]
+        assert [message["channel"] for message in told] == ["D0BEN00001"]
+        assert "not in that channel" in told[0]["text"]
+        now = await w.rules.store.get(left.team, PLACE, left.id)
+        assert now is not None
+        assert now.rest is Rest.OWNER_LEFT
+        with pytest.raises(NotPermitted):
+            await w.rules.resume(BEN, left.id)
+        await w.rules.replace_owner(ADA, left.id, "U0CHLOE001")
+        gone = await w.rule(owner="U0CHLOE001", people=(ADA,))
+        await w.bot.ws.deactivate(ADA, "U0CHLOE001")
+
+        async def rests() -> bool:
+            rules = await w.rules.store.in_channel(gone.team, PLACE)
+            return all(rule.rest is Rest.OWNER_GONE for rule in rules)
+
+        await w.bot.ws.until(lambda: not w.bot.ws.delivery.under_way, 30)
+        await w.quiet()
+        assert await rests()
+        assert len(w.bot.api.requests) == 0
+
+
+async def test_only_admins_and_whom_they_name_switch_a_rule_on(redis_url: str) -> None:
+    """(39.1) A rule that waits does nothing; a change by its owner waits again; nobody approves what
+    they have not seen; each step is on record."""
+    channels = {SALES: ChannelTable(rule_approvers=(CHLOE,))}
+    async with watched(redis_url, channels=channels) as w:
+        new = Rule(team="", channel=PLACE, owner=ADA, instruction=ASK, anyone=True)
+        rule = await w.rules.propose(BEN, new)
+        assert (rule.owner, rule.state) == (BEN, RuleState.WAITING)
+        await w.say("anybody?")
+        await w.quiet()
+        assert len(w.bot.api.requests) == 0
+        for user in (BEN, CHLOE, GUS):
+            with pytest.raises(NotPermitted):
+                await w.rules.approve(user, rule.id, rule.revision)
+        rule = await w.rules.approve(ADA, rule.id, rule.revision)
+        seen = rule.revision
+        rule = await w.rules.change(BEN, rule.id, seen, {"instruction": "Say CANARY."})
+        assert (rule.state, rule.approved_by) == (RuleState.WAITING, "")
+        with pytest.raises(NotPermitted, match="changed"):
+            await w.rules.approve(ADA, rule.id, seen)
+        with pytest.raises(NotPermitted):
+            await w.rules.change(CHLOE, rule.id, rule.revision, {"instruction": "Mine."})
+        with pytest.raises(NotPermitted):
+            await w.rules.replace_owner(BEN, rule.id, CHLOE)
+        with pytest.raises(NotPermitted, match="regular expression"):
+            await w.rules.change(BEN, rule.id, rule.revision, {"pattern": "(("})
+        sales = await w.rules.propose(BEN, new.model_copy(update={"channel": SALES}))
+        await w.rules.approve(CHLOE, sales.id, sales.revision)
+        entries = [e.entry for e in await audited(w)]
+        refused = [entry for entry in entries if entry.kind == "refused"]
+        assert len(refused) >= 4
+        assert [e.what.split(" (")[0] for e in entries if e.kind == "administered"] == [
+            "rule proposed",
+            "rule approved",
+            "rule changed: instruction",
+            "rule proposed",
+            "rule approved",
+        ]
+
+
+async def test_money_and_patterns_end(redis_url: str) -> None:
+    """(39.1) A rule begins no run once its day's budget is spent, and a hostile pattern ends by time."""
+    async with watched(redis_url) as w:
+        slow = await w.rule(pattern=r"(?:x+x+)+y|(?:(?:a|a|b)+)+$")
+        poor = await w.rule(daily_dollars=0.000_001, words=("error",))
+        first = await w.say("error one " + "xa" * 3_000 + "!")
+        await w.quiet()
+        await w.say("error two")
+        await w.quiet()
+        assert (await w.rules.store.used(poor)).day == 1
+        assert (await w.rules.store.used(slow)).day == 0
+        assert len(w.bot.own(PLACE, first)) <= 1
+
+
+async def test_a_mention_and_a_reply_are_not_watched(redis_url: str) -> None:
+    """What is to the bot is a question, whatever rules there are; replies only where a rule says so."""
+    async with watched(redis_url) as w:
+        rule = await w.rule()
+        asked = await w.bot.ask(BEN, PLACE, "what now?")
+        await w.bot.answered(PLACE, asked)
+        await w.say("thanks, Chloe", thread_ts=asked)
+        await w.quiet()
+        assert (await w.rules.store.used(rule)).day == 0
+
+
+async def test_runs_that_begin_at_once_keep_to_the_limits(redis_url: str) -> None:
+    """Whatever happens at the same time, no more runs begin than a rule may have, and none twice."""
+    async with open_stores(redis_url) as stores:
+        store = RuleStore.of(stores)
+        rule = Rule(
+            team="T1", channel=PLACE, owner=ADA, instruction=ASK, anyone=True, runs_per_hour=5
+        )
+        at = datetime.now(UTC)
+        message = [Posted(PLACE, f"{n}.0", f"{n}.0", BEN, "", "hi") for n in range(12)]
+        begun = await asyncio.gather(
+            *(store.begin(rule, message[n % 12], at, 0.01) for n in range(36))
+        )
+        assert (await store.used(rule)).hour <= 5
+        assert len([each for each in begun if each]) <= 3 * 5
+        cheap = rule.model_copy(update={"id": "rule_2", "daily_dollars": 0.05, "runs_per_hour": 99})
+        spent = [await store.begin(cheap, each, at, 0.02) for each in message]
+        assert sum(filter(None, spent)) <= 0.05 + 1e-9
+
+
+def written(w: Watched, since: int) -> list[str]:
+    """The methods of calls that changed or showed something in Slack."""
+    shown = ("chat.", "assistant.", "files.", "reactions.", "agents.", "views.")
+    effects = w.bot.ws.effects[since:]
+    return [e.method for e in effects if e.method.startswith(shown) and "info" not in e.method]
+
+
+def posted(w: Watched, since: int) -> list[Any]:
+    return [e for e in w.bot.ws.effects[since:] if e.method in ("chat.postMessage", "chat.update")]
+
+
+async def audited(w: Watched) -> list[Any]:
+    return [each async for each in w.stores.audit.read(w.rules.team)]
