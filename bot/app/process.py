@@ -312,6 +312,8 @@ async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces
 
 async def _show_paused(request: Request, stores: Stores, workspaces: Workspaces) -> None:
     """Set the status of a request that waits for the end of a pause."""
+    if request.job:
+        return
     await asyncio.sleep(_IN_LINE_DELAY)
     slack, pause = await workspaces.of(request.team), await stores.pause.get()
     if slack and pause and await stores.mailbox.is_parked(request.thread_key):

@@ -28,7 +28,7 @@ from bot.core.approvals import (
 )
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
-from bot.core.request import Request
+from bot.core.request import Entry, Request
 from bot.runs.policy.channels import ChannelSettings
 from bot.text.mentions import has_other_names
 from bot.text.translation import Text, languages, load_catalogue, reader
@@ -110,7 +110,7 @@ class ApprovalHook(Hooks):
         What is asked without its owner, by a schedule or a rule, may not schedule others unasked.
         """
         request, changes = self._request, tool.changes or Changes()
-        if not request.is_attended:
+        if request.entry in (Entry.SCHEDULE, Entry.RULE):
             return False
         rules = [changes.for_asker]
         if request.channel.startswith("D"):

@@ -96,7 +96,7 @@ class Intake:
         """
         me, marks = self._identity, {"late": late, "restored": restored}
         if not is_of_a_person(event, me.user):
-            if is_of_another_app(event, me.user, me.bot, app_id) and event["type"] == "message":
+            if is_of_another_app(event, me.user, me.bot, app_id):
                 work = partial(self._look_at, event, marks)
                 await self._retries.run_in_order(event_id, work, line=event_id)
             return

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot.app.channel_policy import channel_policy
+from bot.cli.operator import erase_lines
 from bot.core.errors import NotPermitted
 from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS
@@ -374,3 +375,18 @@ def posted(w: Watched, since: int) -> list[Any]:
 
 async def audited(w: Watched) -> list[Any]:
     return [each async for each in w.stores.audit.read(w.rules.team)]
+
+
+async def test_an_erased_owner_leaves_no_rule_and_no_thread_of_it(redis_url: str) -> None:
+    """Their rules go, with what the runs of these read; a rule of others only forgets their name."""
+    async with watched(redis_url) as w:
+        await w.rule(words=("error",))
+        other = await w.rule(owner=BEN, people=(ADA, CHLOE), words=("never",))
+        hit = await w.say("An error")
+        await w.bot.answered(PLACE, hit)
+        await w.quiet()
+        assert await w.stores.redis.call("KEYS", f"*:ledger:*{hit}")
+        await erase_lines(configured(w.bot.ws, w.bot.api, redis_url), user=ADA)
+        assert not await w.stores.redis.call("KEYS", f"*:ledger:*{hit}")
+        [left] = await w.rules.store.in_channel(w.rules.team, PLACE)
+        assert (left.id, left.people, left.approved_by) == (other.id, (CHLOE,), "")
