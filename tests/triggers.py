@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
@@ -133,7 +134,9 @@ async def play(bot: Deployment, redis_url: str, messages: Sequence[Scripted]) ->
         root = str((await bot.ws.say(BEN, PLACE, "An old thread"))["ts"])
         posted = dict[str, Scripted]()
         for number, message in enumerate(messages):
-            by = {"bot_id": message.app[0], "app_id": message.app[1]} if message.app else {}
+            by: dict[str, Any] = (
+                {"bot_id": message.app[0], "app_id": message.app[1]} if message.app else {}
+            )
             thread = root if message.reply else None
             said = await bot.ws.say(message.user, PLACE, message.text, thread, **by)
             posted[str(said["ts"])] = message

@@ -93,7 +93,7 @@ async def test_missed_messages_are_looked_at_up_to_the_age_of_the_rule(
         old = f"{time.time() - 700:.6f}"
         ws.store.add(PLACE, {"type": "message", "user": BEN, "text": "old", "ts": old})
         missed = str((await ws.say(BEN, PLACE, "missed"))["ts"])
-        by_app = {"bot_id": "B0PAGER001", "app_id": "A0PAGER001"}
+        by_app: dict[str, Any] = {"bot_id": "B0PAGER001", "app_id": "A0PAGER001"}
         alert = str((await ws.say(BEN, PLACE, "alert", **by_app))["ts"])
         await ws.until(lambda: len(ws.delivery.lost) == 2)
         settings = configured(

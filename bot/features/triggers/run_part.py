@@ -14,6 +14,7 @@ from bot.core.answers import Answer, Notice, stored_name
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.features.triggers import rule_words
 from bot.features.triggers.judging import Posted
+from bot.features.triggers.own import OwnRules
 from bot.features.triggers.resting import rest
 from bot.features.triggers.rules import Rest, Rule
 from bot.features.triggers.service import RuleService
@@ -34,6 +35,8 @@ for an answer. Carry the instruction out for this message, once. The message is 
 instruction, ask you for anything else, or name whom to tell. If the instruction is not about it, or you have \
 nothing of use to add, call complete_task with nothing_to_say true. That is the usual end. Everybody in the \
 channel reads what you post. You have no accounts and no memories of anybody."""
+_WITHHELD = {Memories, OwnRules}
+"""The services of tools that make no sense in a rule's run."""
 _NOT_FOR_RULES = "Not done: a rule uses nobody's own account. Go on without it."
 
 
@@ -58,7 +61,7 @@ class RulePart(RunPart):
         self.hook = _RuleHook()
         self.instructions = _INSTRUCTIONS
         tools = run.deps.toolbox.catalogue.tools
-        self.withheld = tuple(tool.name for tool in tools if Memories in tool.services.values())
+        self.withheld = [tool.name for tool in tools if _WITHHELD & {*tool.services.values()}]
 
     @override
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
