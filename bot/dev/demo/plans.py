@@ -359,11 +359,7 @@ def about_conversation(question: Question) -> Plan:
             {"when": each.when, "what": say(question.language, "wrote", author=each.author)}
             for each in last
         ],
-        "sources": [
-            part
-            for each in last
-            for part in _source(question, f"{each.author}, {each.when}", each.url)
-        ],
+        "sources": [part for each in last for part in _source(question, each.author, each.url)],
     }
     words = say(question.language, "messages", where=where, people=", ".join(people))
     return Answer(words, fields)

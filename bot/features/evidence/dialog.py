@@ -32,6 +32,7 @@ from bot.features.evidence.modal import (
 from bot.features.evidence.settings import EvidenceSettings
 from bot.features.evidence.trust import distinct, evidence_line
 from bot.library.tracing.findings import Finding, Findings, Place
+from bot.runs.context.answer_locale import locale_of_message
 from bot.runs.context.ledger_reader import THREAD
 from bot.runs.context.run_loader import ReadBefore, read_before
 from bot.runs.policy.access import Person
@@ -44,6 +45,7 @@ from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import ChannelChoice, SlackPart
 from bot.slack.ui.blocks import Block
 from bot.slack.ui.links import LinkGate
+from bot.text.locales import figures, in_cents
 from bot.text.redaction import each_text
 
 log = logging.getLogger(__name__)
@@ -108,7 +110,11 @@ class EvidenceDialog:
         claims = _grouped(distinct(traced.items), calls)
         pages = max(1, -(-len(claims) // CLAIMS_OF_A_PAGE))
         number = min(max(number, 0), pages - 1)
-        on_page = claims[number * CLAIMS_OF_A_PAGE :][:CLAIMS_OF_A_PAGE]
+        cells = _cells_as_shown(outcome, locale_of_message(outcome, request))
+        on_page = [
+            claim.model_copy(update={"text": cells.get(claim.field, claim.text)})
+            for claim in claims[number * CLAIMS_OF_A_PAGE :][:CLAIMS_OF_A_PAGE]
+        ]
         page = EvidencePage(
             run_id=run_id,
             number=number,
@@ -189,6 +195,19 @@ class EvidenceDialog:
             log.warning("Evidence was hidden, as Slack did not say who sees it: %s", error)
             return False
         return True
+
+
+def _cells_as_shown(outcome: Outcome, locale: str) -> dict[str, str]:
+    """Return the cells of the answer's table as readers see them, by the fields of their claims."""
+    table = (outcome.result or {}).get("table")
+    if not isinstance(table, dict) or not table.get("rows"):
+        return {}
+    rows = figures(in_cents([table["columns"], *table["rows"]]), locale)[1:]
+    return {
+        f"table.rows.{row}.{column}": text
+        for row, cells in enumerate(rows)
+        for column, text in enumerate(cells)
+    }
 
 
 def _grouped(claims: Sequence[Finding], calls: Mapping[str, _Call]) -> list[Finding]:

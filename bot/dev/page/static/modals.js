@@ -1,7 +1,7 @@
 // Modals of the app, and the confirmation dialog. The server says which view is on top; views below it
 // are kept here with what was typed into them.
 import { prepareFields, valueOf, valuesIn } from "./fields.js";
-import { parse } from "./dom.js";
+import { localise, parse } from "./dom.js";
 import { act } from "./server.js";
 
 const below = new Map(); // view id → its dialog
@@ -24,6 +24,7 @@ export function showModals(html, channel) {
   const dialog = kept?.dataset.hash === fresh.dataset.hash ? kept : fresh;
   document.body.append(dialog);
   if (dialog === fresh) listen(dialog);
+  localise(dialog);
   prepareFields(dialog, channel);
   dialog.showModal();
   (dialog.querySelector("[autofocus]") ?? dialog.querySelector(".modal-body :is(input, textarea, select, button)"))?.focus();
@@ -36,6 +37,7 @@ function update(dialog, fresh, channel) {
   const typed = new Map(fieldsIn(dialog).map((field) => [keyOf(field), field.value]));
   dialog.dataset.hash = fresh.dataset.hash;
   dialog.replaceChildren(...fresh.childNodes);
+  localise(dialog);
   prepareFields(dialog, channel);
   for (const field of fieldsIn(dialog)) if (typed.get(keyOf(field))) field.value = typed.get(keyOf(field));
 }
