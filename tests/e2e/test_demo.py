@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import dev_in
-from tests.e2e.steps import draw
+from tests.e2e.steps import ADA, act_as, draw, home, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 README = Path(__file__).parents[2] / "README.md"
+ALERTS = "U0ALERTS01"
 ROWS = ["West 108,226", "Central 103,277", "North 101,181.5", "East 78,195.5", "South 72,434.5"]
 
 
@@ -69,3 +70,24 @@ def test_a_voice_message_is_a_question(page: Page) -> None:
     expect(page.locator("main [data-attached]")).to_contain_text("voice.wav")
     page.get_by_test_id("composer").first.press("Enter")
     expect(page.get_by_test_id("message").last).to_contain_text("4,383", timeout=20_000)
+
+
+def test_a_newcomer_sets_up_a_rule_and_sees_it_answer_an_app(page: Page) -> None:
+    """By asking, approved by a card; then by itself, below the alert of another app. Home lists it."""
+    say(page, "When the app Alerts posts an error here, summarise the thread", channel="alerts")
+    page.get_by_test_id("composer").fill("")
+    thread = page.get_by_test_id("thread-panel")
+    expect(thread).to_contain_text("When the app Alerts posts “error” here")
+    thread.get_by_role("button", name="Approve", exact=True).click()
+    expect(thread).to_contain_text("The rule is on.")
+    act_as(page, ALERTS)
+    page.get_by_test_id("channel-alerts").click()
+    page.get_by_test_id("composer").fill("Error: the disk of billing is full")
+    page.keyboard.press("Enter")
+    alert = page.get_by_test_id("message").filter(has_text="disk of billing is full")
+    expect(alert).to_contain_text("1 reply")
+    act_as(page, ADA)
+    tab = home(page)
+    expect(tab).to_contain_text("When the app Alerts posts “error” in #alerts")
+    tab.get_by_role("button", name="Open", exact=True).first.click()
+    expect(page.get_by_test_id("modal")).to_contain_text("1 answer,")
