@@ -148,7 +148,7 @@ async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
         async with Workspace.open(port=port, mount=add_page, app_name=name) as workspace:
             # Not in the manifest, so that Slack shows no Stop button of its own.
             workspace.state.not_subscribed.add("agent_session_stopped")
-            add_alerts(workspace.state)
+            await workspace.say(*add_alerts(workspace.state))
             yield workspace
     except OSError as error:
         if error.errno not in _NO_PORT:

@@ -117,7 +117,6 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "features/skills/written.py:WrittenSkills.numbered": "a version that is not current, which the form saves again",
     "features/skills/written.py:WrittenSkills.apply": "one transaction, after its audit entry; the form saves again",
     "features/skills/written.py:WrittenSkills.delete": "one transaction, after its audit entry; deleted again it is the same",
-    "features/triggers/commands.py:all_rules": "reads only",
     "features/triggers/store.py:RuleStore.add": "after its audit entry; who is not told sees it in the list",
     "features/triggers/store.py:RuleStore.change": "after its audit entry; who is not told sees it in the list",
     "features/triggers/store.py:RuleStore.remove": "a second time there is nothing to remove",

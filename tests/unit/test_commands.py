@@ -29,6 +29,7 @@ from bot.core.answers import Answer
 from bot.dev.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.dev.model.request import ModelRequest
 from bot.dev.workspace import Workspace
+from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Rule, RuleState
 from bot.features.triggers.store import RuleStore
 from bot.store import open_stores
@@ -370,7 +371,7 @@ async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) 
     async with open_stores(redis_url) as stores:
         store, now = RuleStore.of(stores), datetime.now(UTC)
         await store.add(on, most=9)
-        await stores.redis.together(*store.running(on, "1.0", now, 0.25))
+        assert await store.begin(on, Posted("C1", "1.0", "1.0", "U1", "", "Hi"), now, 0.25)
         [_, line] = (await bot(tmp_path, "triggers", **shared)).out.splitlines()
         facts = [on.id, "C0ALERTS01", "U0BEN00001", "on", "1", "$0.2500", "1", "Go."]
         assert line.split() == facts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.features.triggers.forms import APP_ID
+from bot.features.triggers.judging import Posted
 from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
 
@@ -19,8 +20,7 @@ async def apps_in(slack: Slack, channel: str) -> dict[str, str]:
     page = await slack.clients.reads.conversations_history(channel=channel, limit=_LOOKED_AT)
     names = dict[str, str]()
     for message in page["messages"]:
-        profile = message.get("bot_profile") or {}
-        app = str(message.get("app_id") or profile.get("app_id") or "")
+        profile, app = message.get("bot_profile") or {}, Posted.of(message, channel).app
         if app and message.get("bot_id") != slack.identity.bot:
             name = one_line(str(profile.get("name") or message.get("username") or ""))
             names.setdefault(app, name or app)

@@ -15,7 +15,6 @@ from bot.core.audit_kinds import AuditKind
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.ids import new_id
 from bot.core.request import Request
-from bot.features.triggers.judging import Ask, Posted
 from bot.features.triggers.rules import Rule
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.store import RuleStore
@@ -107,14 +106,6 @@ class RuleQuestions:
         what, facts = f"question of {rule.id}", {"ok": bool(decision), "cost": cost}
         await deps.stores.audit.append([request_entry(request, AuditKind.CALLED, what, **facts)])
         return decision
-
-    def asker(self, request: Request) -> Ask:
-        """Return what asks the questions of a dry run for whoever sent `request`."""
-
-        async def ask(rule: Rule, message: Posted) -> bool:
-            return bool(await self.is_yes(rule, message.text, request))
-
-        return ask
 
 
 def _decision(text: str) -> bool | None:

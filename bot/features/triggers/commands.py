@@ -21,15 +21,7 @@ PAUSE, RESUME, REMOVE = "paused", "resumed", "removed"
 
 async def all_rules(store: RuleStore) -> list[Rule]:
     """Return the rules of all workspaces."""
-    rules, cursor, mark = list[Rule](), -1, store.redis.key("rule-channels", "")
-    teams = set[str]()
-    while cursor:
-        scan = ("SCAN", max(cursor, 0), "MATCH", f"{mark}*", "COUNT", 500)
-        cursor, keys = await store.redis.call(*scan)
-        teams |= {key.decode().removeprefix(mark) for key in keys}
-    for team in sorted(teams):
-        rules += await store.in_team(team)
-    return rules
+    return [rule for team in sorted(await store.teams()) for rule in await store.in_team(team)]
 
 
 async def rule_lines(store: RuleStore, *, as_json: bool = False) -> list[str]:

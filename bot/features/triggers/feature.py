@@ -43,7 +43,7 @@ def triggers(
 
     def look(deps: RunDeps, slack: Slack) -> Handle:
         service = rules(deps.stores, slack)
-        return RuleLooks(service, RuleQuestions(deps, settings, service.store).asker).run
+        return RuleLooks(service, RuleQuestions(deps, settings, service.store)).run
 
     def follow(deps: RunDeps, slack: Slack) -> Handle:
         service = rules(deps.stores, slack)

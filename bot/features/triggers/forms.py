@@ -46,7 +46,8 @@ _MINUTES, _HOUR, _DAY, _DOLLARS = "age_minutes", "runs_per_hour", "runs_per_day"
 _REPLIES, _AGAIN, _OWNER = "replies", "again", "owner"
 _ANYBODY, _THESE, _ONLY_APPS = "anybody", "these", "apps"
 _MAX_TEXT, _MAX_LINE, _MAX_PATTERN = 3_000, 1_000, 500  # characters
-APP_ID = re.compile(r"A[A-Z0-9]{5,29}")
+APP_ID = re.compile(r"[AB][A-Z0-9]{5,29}")
+"""Ids of apps, and as bots those of integrations that are no apps."""
 
 
 class RuleTarget(BaseModel):

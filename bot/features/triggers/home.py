@@ -194,7 +194,6 @@ class RulesHome(SlackPart):
         owner = owner_of(form.view)
         if owner and owner != rule.owner:
             rule = await self._service.replace_owner(form.user, rule.id, owner)
-            self._tell(owner, rule_words.MADE_OWNER, rule, form.user)
         return rule
 
     async def _look(self, press: Press) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
@@ -12,10 +13,11 @@ from bot.core.errors import NotPermitted
 from bot.core.request import Request
 from bot.features.triggers import words
 from bot.features.triggers.apps import apps_in
+from bot.features.triggers.asking import QuestionFailed, RuleQuestions
 from bot.features.triggers.describing import dollars, sentence
 from bot.features.triggers.dry_run import MOST_LOOKED_AT, DryRun, Judged, dry_run
 from bot.features.triggers.forms import RuleTarget, rule_view
-from bot.features.triggers.judging import Ask, Posted
+from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Rule
 from bot.features.triggers.service import RuleService
 from bot.slack.edge.client import TRANSPORT_ERRORS, Identity
@@ -54,11 +56,10 @@ async def last_messages(slack: Slack, channel: str) -> list[Posted]:
 
 @dataclass(frozen=True, slots=True)
 class RuleLooks:
-    """The looks at last messages in one workspace. `asker` returns what asks the small model for a person's
-    request."""
+    """The looks at last messages in one workspace."""
 
     rules: RuleService
-    asker: Callable[[Request], Ask]
+    questions: RuleQuestions
 
     async def run(self, request: Request, deaths: int) -> None:
         """Look at the last messages for the rule of the job, and show what was found above it. Safe to
@@ -83,10 +84,22 @@ class RuleLooks:
     async def _found(self, rule: Rule, request: Request) -> list[Block]:
         messages = await last_messages(self.rules.slack, rule.channel)
         before = await self.rules.store.used(rule)
-        run = await dry_run(rule, messages, self.asker(request) if rule.question else None)
+        unasked = 0
+
+        async def ask(rule: Rule, message: Posted) -> bool:
+            """Ask the small model as long as the rule has money left today."""
+            nonlocal unasked
+            used, answer = await self.rules.store.used(rule), None
+            if used.dollars < rule.daily_dollars:
+                with suppress(QuestionFailed):
+                    answer = await self.questions.is_yes(rule, message.text, request)
+            unasked += answer is None
+            return bool(answer)
+
+        run = await dry_run(rule, messages, ask if rule.question else None)
         after = await self.rules.store.used(rule)
-        identity = self.rules.slack.identity
-        return found_blocks(rule, run, identity, after.dollars - before.dollars)
+        cost = after.dollars - before.dollars
+        return found_blocks(rule, run, self.rules.slack.identity, cost, unasked)
 
     async def _show(self, request: Request, rule: Rule, above: Sequence[Block]) -> None:
         """Show the rule in its modal; in a direct message if that was closed."""
@@ -120,8 +133,11 @@ class RuleLooks:
             log.warning("Nobody was told what a rule would answer: %s", type(error).__name__)
 
 
-def found_blocks(rule: Rule, run: DryRun, identity: Identity, cost: float) -> list[Block]:
-    """Return which messages a rule would have answered, by which test each, and what looking cost."""
+def found_blocks(
+    rule: Rule, run: DryRun, identity: Identity, cost: float, unasked: int = 0
+) -> list[Block]:
+    """Return which messages a rule would have answered, by which test each, and what looking cost. About
+    `unasked` ones the small model was not asked."""
     count = len(run.judged)
     if not count:
         return [section(words.NO_MESSAGES())]
@@ -132,6 +148,8 @@ def found_blocks(rule: Rule, run: DryRun, identity: Identity, cost: float) -> li
         lines = [_line(rule, judged, run, identity) for judged in answered[-_MOST_LINES:]]
         head = words.WOULD(hits=len(answered), count=count)
         blocks = [section(shortened("\n".join([head, *lines]), _MAX_SECTION))]
+    if unasked:
+        blocks.append(note(words.UNASKED(unasked)))
     if cost:
         blocks.append(note(words.LOOKING_COST(dollars=dollars(cost))))
     return blocks

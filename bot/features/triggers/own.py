@@ -103,10 +103,10 @@ def line_of(rule: Rule) -> str:
 def title_of(call: Any) -> str:
     """Return the rule that a call proposes in plain words."""
     apps = [words.APP(name=_name_of(app)) for app in call.apps or ()]
-    people = list(map(_name_of, call.people or ())) or [words.ANYBODY()]
+    people = list(map(_name_of, call.people or ()))
     named = OR().join(words.QUOTED(text=word) for word in call.words or ())
     return words.SAYS_HERE(
-        who=OR().join([*people, *apps]),
+        who=OR().join([*people, *apps]) or words.ANYBODY(),
         what=named or words.SOMETHING(),
         instruction=call.instruction,
     )
@@ -132,7 +132,7 @@ def _rule(request: Request, fields: dict[str, Any]) -> Rule:
             team=request.team,
             channel=request.channel,
             owner=request.user,
-            anyone=not people,
+            anyone=not (people or apps),
             people=people,
             apps=apps,
             **fields,

@@ -83,11 +83,18 @@ async def propose_rule(
         ),
     ] = None,
     people: Annotated[
-        _Names | None, Field(max_length=20, description="Ids (U…) of the only people. Null: all.")
+        _Names | None,
+        Field(
+            max_length=20,
+            description="Ids (U…) of the only people. Null: anybody, or nobody if apps are named.",
+        ),
     ] = None,
     apps: Annotated[
         _Names | None,
-        Field(max_length=20, description="Names of apps, too: alerts come from apps. Null: none."),
+        Field(
+            max_length=20,
+            description="Names of apps whose messages count: alerts come from apps. Null: none.",
+        ),
     ] = None,
 ) -> str:
     """Have you answer by yourself, in the thread, whenever something is posted in this channel. Only when

@@ -93,6 +93,10 @@ LOOKING = Text("I look at the last messages of the channel…")
 WOULD = Text("It would have answered {hits} of the last {count} messages:")
 WOULD_NONE = Text("It would have answered none of the last {count} messages.")
 NO_MESSAGES = Text("I see no messages there yet.")
+UNASKED = Plural(
+    "I did not ask the model about {count} message: what it may spend is used up, or it did not answer.",
+    "I did not ask the model about {count} messages: what it may spend is used up, or it did not answer.",
+)
 LOOKING_COST = Text("Looking at them cost {dollars}.")
 BY_WORD, BY_PATTERN = Text("it has {word}"), Text("it matches the pattern")
 BY_MODEL, BY_POSTER = Text("the model says yes"), Text("any text counts")

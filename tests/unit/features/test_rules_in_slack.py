@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
@@ -47,7 +48,11 @@ GENERAL = "C0GENERAL1"
 RUNBOOK = "Look up the runbook and answer."
 
 
-def brain(_: ModelRequest) -> Reply:
+def brain(request: ModelRequest) -> Reply:
+    """Says yes to the question of a rule where it is about billing."""
+    if "decide" in str(request.body.get("tools")):
+        said = str([item.get("content") for item in request.items]).partition("The message")[2]
+        return call("decide", {"yes": "billing" in said})
     return finish(answer("Done."))
 
 
@@ -115,6 +120,27 @@ async def test_an_admin_sees_what_a_rule_would_have_answered_before_switching_it
         [rule] = await RuleStore.of(stores).in_team(bot.ws.team_id)
         assert rule.state is RuleState.ON
         assert rule.words == ("error", "outage")
+
+
+async def test_a_look_asks_the_small_model_from_the_budget_of_the_rule(redis_url: str) -> None:
+    """It says before what that may cost, and then what it did; what is not paid for is not asked."""
+    async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
+        for text in ("An error in billing", "An error in sales"):
+            await bot.ws.say(BEN, GENERAL, text)
+        view = await made(bot, BEN, question="Is this about money?", daily_dollars="0.01")
+        assert "for at most $0.0100" in str(view)
+        await press(bot, BEN, LOOK)
+        view = await shows(bot, BEN, "It would have answered 1 of the last 2 messages")
+        assert "An error in billing" in str(view)
+        assert "the model says yes" in str(view)
+        assert "Looking at them cost $" in str(view)
+        store = RuleStore.of(stores)
+        [rule] = await store.in_team(bot.ws.team_id)
+        assert (await store.used(rule)).questions == 2
+        await store.add_cost(rule, datetime.now(UTC), 1.0)
+        await press(bot, BEN, LOOK)
+        view = await shows(bot, BEN, "I did not ask the model about 2 messages")
+        assert (await store.used(rule)).questions == 2
 
 
 async def test_a_rule_of_somebody_else_waits_for_an_admin_and_is_theirs_to_change(
@@ -301,7 +327,7 @@ def test_everything_that_is_shown_of_a_rule_fits_into_slack(locale: str) -> None
             for count in (0, 1, 50):
                 judged = [Judged(posted, Outcome.RUN)] * count
                 run = DryRun(judged, asked=True)
-                accept_blocks(found_blocks(rule, run, IDENTITY, cost=0.01))
+                accept_blocks(found_blocks(rule, run, IDENTITY, cost=0.01, unasked=1))
         accept_blocks(
             found_blocks(short, DryRun([Judged(posted, Outcome.REPLY)], False), IDENTITY, 0)
         )

@@ -18,14 +18,14 @@ def seed(state: State) -> None:
     state.channels["D0ADABEN01"] = Channel("D0ADABEN01", "ada-ben", "im", [ADA, BEN])
 
 
-def add_alerts(state: State) -> None:
-    """Add a channel with an app that posts alerts there: whoever acts as it posts them."""
+def add_alerts(state: State) -> tuple[str, str, str]:
+    """Add a channel with an app that posts alerts there: whoever acts as it posts them. Return the app, the
+    channel and a first alert."""
     app = Person(ALERTS, "alerts", "Alerts", "#cc4400", is_bot=True, app_id="A0ALERTS01")
-    state.people[app.id] = app
     members = [ADA, BEN, CHLOE, app.id, BOT_USER]
-    state.channels["C0ALERTS01"] = Channel(
-        "C0ALERTS01", "alerts", "public", members, topic="What went wrong"
-    )
+    channel = Channel("C0ALERTS01", "alerts", "public", members, topic="What went wrong")
+    state.people[app.id], state.channels[channel.id] = app, channel
+    return app.id, channel.id, "Error: the queue of billing is stuck"
 
 
 def _people() -> list[Person]:
