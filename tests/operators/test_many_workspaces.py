@@ -106,7 +106,7 @@ def settings_of(ws: Workspace, api: ResponsesServer, redis_url: str, **more: Any
 
 @asynccontextmanager
 async def place(
-    redis_url: str, brain: Callable[..., Any] = lambda _: finish(answer())
+    redis_url: str, brain: Callable[..., Any] = lambda _: finish(answer()), **more: Any
 ) -> AsyncGenerator[Place]:
     """A bot that takes in and one that works, as processes do, in front of two workspaces."""
     port = free_port()
@@ -116,7 +116,7 @@ async def place(
         second = await stack.enter_async_context(Workspace.open(beside=first))
         first.oauth.redirect_url = f"{base}/slack/oauth_redirect"
         api = await stack.enter_async_context(ResponsesServer.open(brain=brain))
-        settings = settings_of(first, api, redis_url, port=port)
+        settings = settings_of(first, api, redis_url, port=port, **more)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         await stack.enter_async_context(bot(settings, work=False))
         await stack.enter_async_context(bot(settings, intake=False))

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import pytest
+
+from bot.cli.operator import mcp_lines
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.features.accounts.slack import messages, workspace
 from bot.runs.policy.access import Policy
 from bot.store import open_stores
+from tests.operators.test_many_workspaces import place as many
 from tests.support.accounts import service_of
-from tests.support.deployment import configured, deployed
+from tests.support.deployment import Deployment, configured, deployed
 from tests.support.notes_server import Browser, code_of, notes_server
 from tests.unit.accounts.test_in_slack import Place, looks, with_server
 
@@ -129,3 +133,35 @@ async def test_it_goes_on_without_its_admin_who_can_take_it_back(redis_url: str)
             await ws.until(lambda: notes.revoked)
             await ws.open_home(BEN)
             await ws.until(lambda: "not connected: an admin" in str(ws.home(BEN)))
+
+
+async def test_each_workspace_has_its_own(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process listens and one works, for two workspaces. No admin's word pins tools for all: the operator
+    reads and accepts them. Each answers with its own account; who removes the app has its tokens revoked."""
+    monkeypatch.setattr(
+        "bot.features.accounts.ending._LOOK_SECONDS", 0.3
+    )  # for what the other noted
+    async with notes_server() as notes:
+        settings = with_server(notes, account="workspace")
+        async with many(redis_url, partial(looks, account=CHECK), **settings) as at:
+            both = ((at.first, "anna", "Anna's"), (at.second, "ben", "Ben's"))
+            for ws, name, _ in both:
+                await at.browser.install(ws)
+                here = Place(Deployment(ws, at.api), notes)
+                assert "an admin has to connect" in str(await at.answered(ws, await at.ask(ws)))
+                notes.signed_in = name
+                await connect(here, ADA)
+                await here.card(ADA, messages.NOT_ME)
+            await mcp_lines(at.settings)
+            assert "accepted and enabled" in str(await mcp_lines(at.settings, accept="notes"))
+            for ws, _, said in both:
+                assert said in str(await at.answered(ws, await at.ask(ws)))
+            at.first.uninstall()
+            await at.second.until(lambda: at.first.delivery.under_way == 0)
+            async with open_stores(redis_url) as stores:
+                service = service_of(at.settings)
+                [check] = await service.checks(stores)
+                assert check.text.startswith(f"connected by {ADA}")
+                await service.accounts(stores).revocations.try_again(stores.audit.append)
+            assert {token.subject for token in notes.refresh.values()} == {"ben"}
+            assert "Ben's" in str(await at.answered(at.second, await at.ask(at.second)))
