@@ -137,12 +137,14 @@ class WorkspaceAccounts:
         """Return the server of a press, "" if it has no account of the workspace any more. Raises
         NotPermitted unless an admin pressed, and puts that on record."""
         server = Connection.read(press.value).server
+        if not self.people.accounts.is_of_workspace(server):
+            return ""
         try:
             await self.app.gate.admin(press.user)
         except NotPermitted:
             await self.people.note(press.user, _what(Outcome.REFUSED, server), ok=False)
             raise
-        return server if self.people.accounts.is_of_workspace(server) else ""
+        return server
 
     async def _end(self, user: str, server: str, connection: str) -> None:
         owner, label = AccountOwner.workspace(self.app.team), self.people.accounts.label(server)
