@@ -22,7 +22,8 @@ from bot.agent.events import RunEnded
 from bot.agent.loop import run
 from bot.core.outcome import RunStatus
 from bot.features.evidence import hook
-from bot.features.evidence.hook import EvidenceHook, faults_of
+from bot.features.evidence.faults import faults_of
+from bot.features.evidence.hook import EvidenceHook
 from bot.features.evidence.run_part import EvidencePart
 from tests.bench import bare, scene
 

@@ -221,14 +221,15 @@ async def test_a_redis_that_loses_or_refuses_something(practice) -> None:
             found = await practice.complaint()
             assert (found.level, found.subject) == (level, subject)
             await redis.config_set(option, before)
+        execute: Any = redis.execute_command  # which has no types
         for rights, says in (
             ("nopass ~* &* +@all -@scripting", "too few rights"),
             (">secret ~* &* +@all", "wants a password"),
         ):
             await redis.acl_setuser("default", enabled=True, reset_passwords=True)
-            await redis.execute_command("ACL", "SETUSER", "default", *rights.split())
+            await execute("ACL", "SETUSER", "default", *rights.split())
             assert says in (await practice.complaint()).text
-            await redis.execute_command("ACL", "SETUSER", "default", "nopass", "+@all")
+            await execute("ACL", "SETUSER", "default", "nopass", "+@all")
         await redis.set("bot:v1:format", "999")
         assert "A newer version" in (await practice.complaint()).text
         await redis.replicaof("127.0.0.1", free_port())

@@ -63,7 +63,7 @@ RUNNING = tempfile.TemporaryDirectory(prefix="own-")
 
 @asynccontextmanager
 async def started(
-    folder: Path, *arguments: str, stdin: Path = Path(os.devnull), **environment: str
+    folder: Path, *arguments: str, stdin: str | Path = os.devnull, **environment: str
 ) -> AsyncGenerator[Started]:
     """`bot …` in `folder`, with nothing set but what is given; killed at the end."""
     keep = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
@@ -73,7 +73,7 @@ async def started(
         out, err = (Path(said) / name for name in ("out", "err"))
         out.touch()  # whoever looks before the process writes finds nothing, not no file
         process = start(
-            *arguments, environment=environment, folder=folder, out=out, err=err, stdin=stdin
+            *arguments, environment=environment, folder=folder, out=out, err=err, stdin=Path(stdin)
         )
         try:
             yield Started(process, Path(said))
@@ -83,7 +83,7 @@ async def started(
 
 
 async def bot(
-    folder: Path, *arguments: str, stdin: Path = Path(os.devnull), **environment: str
+    folder: Path, *arguments: str, stdin: str | Path = os.devnull, **environment: str
 ) -> Done:
     async with started(folder, *arguments, stdin=stdin, **environment) as command:
         return await command.ended()

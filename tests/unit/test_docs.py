@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -181,7 +181,8 @@ def test_docs_name_every_field_of_the_json() -> None:
     tables = page.split("| --- | --- |\n")[2:]
     rows = [re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for table in tables]
     named = [re.findall(r"`(\w+)`", " ".join(each)) for each in rows]
-    for fields, model in zip(named, (Outcome, Answer, Totals), strict=True):
+    models: tuple[type[BaseModel], ...] = (Outcome, Answer, Totals)
+    for fields, model in zip(named, models, strict=True):
         assert sorted(fields) == sorted(model.model_fields)
 
 

@@ -17,7 +17,6 @@ from bot.features.server_questions.cards import (
     ANSWER_YES,
     DECLINE_INPUT,
     VISIT_PAGE,
-    PressedCard,
     input_modal,
     input_part,
     pressed_answer,
@@ -33,7 +32,7 @@ from bot.features.server_questions.forms import (
 from bot.features.server_questions.hook import INPUT
 from bot.features.server_questions.questions import answer_of
 from bot.features.server_questions.terminal import answer_question
-from bot.slack.ui.approval import Shown
+from bot.slack.ui.approval import PressedCard, Shown
 
 
 def form(required: tuple[str, ...] = (), **fields: Any) -> Form:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractAsyncContextManager
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from aiohttp.typedefs import Handler
 
 TOKEN = "let-me-in"
 TICKETS = {
@@ -21,7 +21,7 @@ def fake_crm() -> web.Application:
     is_open = dict.fromkeys(TICKETS, True)
 
     @web.middleware
-    async def authorized(request: web.Request, handler: web.Handler) -> web.StreamResponse:
+    async def authorized(request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.headers.get("Authorization") != f"Bearer {TOKEN}":
             raise web.HTTPUnauthorized
         return await handler(request)
@@ -52,7 +52,7 @@ def fake_crm() -> web.Application:
     return app
 
 
-def running_crm() -> AbstractAsyncContextManager[TestServer]:
+def running_crm() -> TestServer:
     """Serve the CRM on a free port for the body."""
     return TestServer(fake_crm())
 

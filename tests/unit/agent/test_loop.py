@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -139,7 +140,7 @@ async def test_words_that_end_a_turn_are_the_answer(
 ) -> None:
     """C4 K2: one call less; without sources, and not with high confidence; a thought is no word of
     it."""
-    arguments = {"add": {"a": 1, "b": 1}, "fail": {"how": "tool"}}
+    arguments: dict[str, dict[str, Any]] = {"add": {"a": 1, "b": 1}, "fail": {"how": "tool"}}
     made = [call(name, arguments[name]) for name in before]
     async with bench(Script([*made, text(words)]), stateless=stateless) as place:
         ended = await place.run()

@@ -4,6 +4,7 @@ is too long to be listed."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ async def test_a_listed_tool_runs_when_it_is_called(stateless: bool) -> None:
 
 
 @pytest.mark.parametrize("arguments", ["{", {"who": "x"}], ids=str)
-async def test_with_wrong_arguments_its_schema_comes_back(arguments: object) -> None:
+async def test_with_wrong_arguments_its_schema_comes_back(arguments: Any) -> None:
     """D1 D3 K6: what is wrong, and what there is to know to do it right."""
     script = Script([call("extra", arguments), call("extra", {"what": "x"}), finish(ANSWER)])
     async with bench(script) as place:

@@ -58,7 +58,7 @@ def reads_first(result: dict[str, Any]) -> Callable[[ModelRequest], Reply]:
 async def ran(
     case: Case, brain: Callable[[ModelRequest], Reply], **options: int
 ) -> list[CaseResult]:
-    every = {"parallel": 2, "repeat": 1} | options
+    every: dict[str, Any] = {"parallel": 2, "repeat": 1} | options
     async with local_model(Settings(), brain, name="model") as settings:
         done = await evaluate(settings, [case], on_result=lambda _: None, **every)
     return list(done.results)
@@ -221,7 +221,7 @@ async def test_cases_run_with_and_without_a_skill(tmp_path: Path) -> None:
         return finish(answer("Nobody knows."))
 
     settings = Settings(skills=SkillSettings(paths=(tmp_path / "skills",)))
-    runs = {"parallel": 1, "repeat": 1, "on_result": lambda _: None}
+    runs: dict[str, Any] = {"parallel": 1, "repeat": 1, "on_result": lambda _: None}
     async with local_model(settings, brain, name="model") as with_model:
         cases = read_cases([tmp_path / "cases.yaml"])
         normal, without = [

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, NoReturn, cast
 
 import pytest
 from aiohttp import web
@@ -285,6 +286,11 @@ class Pressed(SlackPart):
         self.left = user
 
 
+def ephemeral(ws: Workspace) -> list[str]:
+    """What Ada alone reads in the channel."""
+    return [m["text"] for m in ws.messages(SALES, None, ADA) if m.get("is_ephemeral")]
+
+
 class Taking(SlackPart):
     """Listens to a button of the bot."""
 
@@ -314,16 +320,7 @@ async def test_a_part_that_cannot_listen_is_left_out_and_no_other_hears_less(
         for count, name in enumerate(("bug", "hang"), 1):
             await ws.click(ADA, SALES, posted["ts"], name)
             told = await ws.until(
-                lambda n=count: (
-                    (
-                        seen := [
-                            m["text"]
-                            for m in ws.messages(SALES, None, ADA)
-                            if m.get("is_ephemeral")
-                        ]
-                    )[n - 1 :]
-                    and seen
-                )
+                partial(lambda n: seen if len(seen := ephemeral(ws)) >= n else [], count)
             )
             assert told == [words.WENT_WRONG()] * count
         answer = await ws.command(ADA, SALES, "/ask")
@@ -348,14 +345,14 @@ async def test_no_call_is_made_without_the_hook_of_a_part_that_cannot_be_made(
 async def test_a_decided_card_that_cannot_be_drawn_holds_up_no_run() -> None:
     """It says so in its place; one that is open would be pressed by nobody, so its run fails."""
     kinds = WaitKinds(str, {"broken": WaitKind(cannot_be_made, {}, cannot_be_made)})
-    asked = Approval.model_construct(kind="broken", id="run_1:call_1")
+    asked = cast(Any, Approval).model_construct(kind="broken", id="run_1:call_1")
     decided = ApprovalRecord(asked, Decision(verdict=Verdict.DENIED, by=ADA))
     assert (await kinds.card(decided)).text == words.WENT_WRONG()
     with pytest.raises(Bug):
         await kinds.card(ApprovalRecord(asked))
 
 
-def _nothing(*_: object) -> None:
+def _nothing(*_: object) -> Any:
     return None
 
 

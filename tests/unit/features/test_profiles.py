@@ -247,7 +247,7 @@ async def test_a_profile_permits_nothing_and_only_admins_change_it(
         async def sent(form: dict[str, Any], **fields: str) -> dict[str, Any]:
             """Send a form as a client would that checks nothing."""
             view = copy.deepcopy(form)
-            values = {
+            values: dict[str, Any] = {
                 block["block_id"]: {block["block_id"]: {"value": None}}
                 for block in view["blocks"]
                 if block["type"] == "input"

@@ -99,6 +99,7 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         await told(bot, thread, BEN, said.BUSY()[:20])
         changed = "They sold 220,919.50 → 231,004.00 in all."
         result = await bot.ws.until(lambda: top_view(bot, ADA, changed))
+        assert result
         assert "1 of 1 changed:" in str(result["blocks"])  # as the line counts: not its places
         assert len(result["blocks"][0]["elements"][1]["elements"]) == 1
         assert "may no longer fit" in str(result["blocks"])

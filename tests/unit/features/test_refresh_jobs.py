@@ -335,9 +335,9 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
         assert limited.figures[0].why == "query database is not available here any more"
         await deps.channels.reset(at.request.team, at.request.channel)
         catalogue = deps.toolbox.catalogue
-        renamed = replace(
-            catalogue.get("query_database"), name="ask_database", replaces={"query_database": "it."}
-        )
+        query = catalogue.get("query_database")
+        assert query
+        renamed = replace(query, name="ask_database", replaces={"query_database": "it."})
         without = catalogue.without(["query_database"]).joined_by([renamed])
         toolbox = replace(deps.toolbox, catalogue=without)
         gone = await at.refresh(deps=replace(deps, toolbox=toolbox))

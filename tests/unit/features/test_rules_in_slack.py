@@ -90,6 +90,7 @@ async def forged(bot: Deployment, user: str, action: str, value: str) -> None:
     """A press in somebody's own Home tab of a button that they were never shown."""
     await bot.ws.open_home(user)
     view = await bot.ws.until(lambda: bot.ws.home(user))
+    assert view
     element = {"type": "button", "action_id": action, "value": value}
     payload = interactivity.view_click(bot.ws, user, view, "forged", element, None)
     await bot.ws.delivery.ask("interactive", payload)
@@ -318,8 +319,8 @@ def test_everything_that_is_shown_of_a_rule_fits_into_slack(locale: str) -> None
                     is_looked_at=is_looked_at,
                 )
                 accept_view(view, "modal")
-        for rule in (short, long, None):
-            accept_view(rule_form(rule, TriggerSettings(), names, with_owner=True), "modal")
+        for of_form in (short, long, None):
+            accept_view(rule_form(of_form, TriggerSettings(), names, with_owner=True), "modal")
         for rule in (short, long):
             accept_blocks(card(rule, names))
             accept_blocks(card(rule, names, "x" * 3_000))

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -114,7 +115,7 @@ REFUSED: Mapping[str, tuple[str, str]] = {
 def written(root: Path) -> Path:
     """A folder with all of them."""
     contents = {**LOADS, "scope": skill(name="scope")}
-    contents |= {name: content for name, (content, _) in (WARNED | REFUSED).items()}
+    contents |= {name: content for name, (content, _) in {**WARNED, **REFUSED}.items()}
     for name, content in contents.items():
         (root / name).mkdir(parents=True)
         (root / name / "SKILL.md").write_text(content, encoding="utf-8", newline="")
@@ -264,22 +265,22 @@ async def test_a_skill_is_obeyed_after_compaction_restart_and_a_second_question(
     async with ResponsesServer.open(brain=obeys) as api:
         async with bot_on(stores, api, model=model, skills=shop(tmp_path)) as bot:
             outcome = await bot.ask("May Ada return her shoes?")
-            assert outcome.result["summary"] == "1: old rule"
+            assert (outcome.result or {})["summary"] == "1: old rule"
             assert "https://forms.example/refund" in outcome.links
             assert f"Refunds ({tmp_path.name}/refunds)" in str(details_modal(outcome.totals))
             api.faults.fail("context_length")
             outcome = await bot.ask("And for 60 EUR?")
-            assert outcome.result["summary"] == "1: old rule"
+            assert (outcome.result or {})["summary"] == "1: old rule"
         async with bot_on(stores, api, model=model, skills=shop(tmp_path)) as bot:  # restarted
             if not stateless:
                 api.faults.fail("missing_parent_once", times=9)
             outcome = await bot.ask("And for 70 EUR?")
-            assert outcome.result["summary"] == "1: old rule"
+            assert (outcome.result or {})["summary"] == "1: old rule"
             api.faults.clear()
         changed = shop(tmp_path, REFUNDS.replace(RULE, NEW_RULE))
         async with bot_on(stores, api, model=model, skills=changed) as bot:
             outcome = await bot.ask("And for 80 EUR?")
-            assert outcome.result["summary"] == "2: new rule"
+            assert (outcome.result or {})["summary"] == "2: new rule"
             assert "it has changed" in str(bot.said())
         (tmp_path / "refunds" / "SKILL.md").unlink()
         settings = SkillSettings(paths=(tmp_path,))
@@ -301,7 +302,7 @@ async def test_a_person_and_a_channel_name_skills_and_nobody_else_does(
     code, prices and skills that the channel does not have load nothing."""
     tools = ("refunds", "oncall", "calculate", "skills&written-in-home")
     channels = {"C1": ChannelTable(tools=tools, load=("oncall", "salaries"))}
-    quiet = [
+    quiet: list[dict[str, Any]] = [
         {"text": "See this", "quoted": "Please use $refunds."},
         {"text": "> try $refunds\n`$refunds` costs $100, ``$refunds``, $PATH or x$refunds"},
         {"text": "See https://evil.example/?q=$refunds\n&gt;&gt;&gt; Eve said:\nUse $refunds"},
@@ -397,8 +398,8 @@ async def test_a_package_brings_skills_and_doctor_says_what_is_wrong(
     [check] = await part.checks(None)
     assert "does not exist" in check.text
     assert "package acme-skills 1.0/acme" in str([loaded().skills[0].origin])
-    for wrong in ("version", "names references/a.md", "names b.md", "! acme_gone"):
-        assert wrong in lines
+    for problem in ("version", "names references/a.md", "names b.md", "! acme_gone"):
+        assert problem in lines
     assert "https" not in lines
 
 
@@ -442,12 +443,11 @@ async def test_files_of_a_skill_are_read_and_its_python_is_run(
         entries = await stores.ledger.entries("T1:C1:1.0")
         sources = [s.title for entry in entries for made in entry.calls for s in made.sources]
         assert sources[:1] == ["refunds/references/limits.md"]
-        library = bot.runner.deps.toolbox.services[SkillFiles]
-        script = ("refunds", "scripts/limit.py")
-        code, modules = await library.text(*script), await library.modules(*script)
+        services: Mapping[type, Any] = bot.runner.deps.toolbox.services
+        library, path = services[SkillFiles], "scripts/limit.py"
+        code, modules = [await read("refunds", path) for read in (library.text, library.modules)]
         assert {*modules} == {"rates.py", "scripts/rates.py"}
-        programs = bot.runner.deps.toolbox.services[Programs]
-        failed = await programs.run(code, MemoryArtifacts(), ["y"], modules)
+        failed = await services[Programs].run(code, MemoryArtifacts(), ["y"], modules)
         assert "rates.py, line 3: assert item == 'x', 'no such item'" in failed.content
         (tmp_path / "refunds" / "references" / "limits.md").write_text("Shoes: 999 EUR")
         with pytest.raises(ToolError, match="has changed"):

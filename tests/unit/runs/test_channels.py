@@ -134,8 +134,8 @@ def test_each_setting_is_that_of_the_last_who_says_it(
             expected = "support"
         assert getattr(layers.settings, name) == expected, name
     assert layers.settings.profile == named
-    said = next((name for name in chosen[:2] if name is not None), "")
-    assert layers.missing_profile == ("gone" if said == "gone" else "")
+    first = next((name for name in chosen[:2] if name is not None), "")
+    assert layers.missing_profile == ("gone" if first == "gone" else "")
     if not (edits.model_fields_set | configured.model_fields_set) & {"tools"}:
         assert offered(layers.settings) <= offered(general)
     wanted = wanted.model_copy(update={"profile": "support"})

@@ -4,6 +4,7 @@ K6)."""
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +189,7 @@ async def test_the_first_request_of_any_kind_is_small(
     async with bot_in_slack(done, redis_url, model=model) as place:
         for number, ask in enumerate(KINDS, 1):
             await ask(place)
-            await place.slack.until(lambda n=number: len(place.api.requests) >= n)
+            await place.slack.until(partial(lambda n: len(place.api.requests) >= n, number))
             sizes[ask.__name__] = size(place.api.requests[-1].body)
     with capsys.disabled():
         print(f"\nFirst requests in bytes, stateless={stateless}: {sizes}")  # noqa: T201

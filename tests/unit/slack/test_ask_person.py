@@ -241,7 +241,8 @@ async def test_the_answer_to_a_question_that_is_deleted_asks_nothing(redis_url: 
     async def brain(request: ModelRequest) -> Reply:
         if sum("output" in item for item in request.items) == 2:
             await is_deleted.wait()
-        return asks()(request)
+        reply: Reply = asks()(request)
+        return reply
 
     async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
         thread, _ = await asked(bot)

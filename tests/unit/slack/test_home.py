@@ -124,6 +124,7 @@ async def test_a_choice_of_a_room_that_is_not_there_is_not_offered_and_kept(redi
             await rig.stores.channels.save(name, ChannelTable(evidence="off"))
             await ws.open_home(ADA)
             home_of_ada = await ws.until(lambda: ws.home(ADA))
+            assert home_of_ada
             await ws.click_in_view(ADA, home_of_ada["id"], CHANNEL, value=GENERAL)
             [*_, view] = await ws.until(lambda: ws.views(ADA))
             assert {"follow", "evidence"} & {each.get("block_id") for each in view["blocks"]} == {

@@ -332,7 +332,7 @@ def test_figures_are_in_the_form_of_the_answers_language(
     Where the words do not tell the language, it is that of the question, or of who asked."""
     rows = [["North", "1,234.5"]] * 120
     table = Table(caption="t", columns=["Region", "Sales"], rows=rows)
-    bare = {"key_points": [], "gaps": [], "follow_ups": []}
+    bare: dict[str, Any] = {"key_points": [], "gaps": [], "follow_ups": []}
     said = answer(summary=summary, table=table, **bare)
     asked = REQUEST.model_copy(update={"locale": locale, "text": "1234?"})
     rendered = render(outcome(said), asked)

@@ -88,8 +88,8 @@ async def test_the_asker_alone_answers_in_a_modal(redis_url: str) -> None:
             "number_input",
         ]
         wrong = {"field-0": {"field-0": "2026-02-30"}, "field-1": {"field-1": "2"}}
-        refused = await bot.ws.submit(ADA, view["id"], wrong)
-        assert list(refused["errors"]) == ["field-0"]
+        reply = await bot.ws.submit(ADA, view["id"], wrong)
+        assert list(reply["errors"]) == ["field-0"]
         right = {"field-0": {"field-0": "2026-12-01"}, "field-1": {"field-1": "2"}}
         assert await bot.ws.submit(ADA, view["id"], right) == {}
         await bot.answered(SALES, thread)

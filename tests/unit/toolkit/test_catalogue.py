@@ -54,7 +54,7 @@ def test_the_first_request_carries_core_tools_and_the_names_of_the_others(
 def test_skills_are_listed_counted_searched_and_allowed_as_tools_are(catalogue: Catalogue) -> None:
     """D1: each with the beginning of its description; one has no function, and none costs nothing."""
     about = f"How refunds are decided, {'and so on, ' * 30}last words."
-    facts = {"text": "Do it.", "digest": "1", "title": "T", "origin": "o"}
+    facts: dict[str, Any] = {"text": "Do it.", "digest": "1", "title": "T", "origin": "o"}
     refunds = Skill(name="refunds", description=about, brings=("zeta",), **facts)
     alpha = Skill(name="alpha", description="Has the name of a tool.", **facts)
     assert catalogue.with_skills([]) is catalogue.with_skills([alpha]) is catalogue
@@ -211,7 +211,8 @@ def test_a_changing_tool_is_offered_when_its_act_is_named(asked: str, offered: s
 def test_no_changing_tool_is_offered_for_a_word(asked: str) -> None:
     """D1: a noun, a report of somebody else's act, a name."""
     tools = shipped()
-    changing = [n for n in tools.offers(asked, inputs_of(asked)) if tools.get(n).mutates]
+    offered = map(tools.get, tools.offers(asked, inputs_of(asked)))
+    changing = [tool.name for tool in offered if tool and tool.mutates]
     assert changing == ([] if "毎日" not in asked else ["schedule_prompt"])
 
 

@@ -267,7 +267,7 @@ async def test_a_test_of_very_many_pairs_is_refused(tables: ArtifactTables) -> N
 
 def test_a_large_group_beside_a_small_one_is_quick() -> None:
     """code 3: in either order, and with the same result."""
-    few, many = np.arange(8) * 1.01, np.arange(100) + 0.5
+    few, many = np.arange(8, dtype=np.float64) * 1.01, np.arange(100, dtype=np.float64) + 0.5
     began = time.process_time()
     first = mann_whitney({"a": few, "b": many}).rows[0]["p_value"]
     second = mann_whitney({"a": many, "b": few}).rows[0]["p_value"]
@@ -277,7 +277,7 @@ def test_a_large_group_beside_a_small_one_is_quick() -> None:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def orders(tables: ArtifactTables) -> Artifact:
-    rows = [
+    rows: list[list[object]] = [
         ["North", "2024", 1, "2024-01-03"],
         ["South", "2024", 2, "2024-03-09"],
         ["North", "2025", 3.5, "2025-01-01"],
