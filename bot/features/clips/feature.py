@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,13 +17,13 @@ from bot.agent.state import LoopState
 from bot.core.budgets import Spent
 from bot.core.chain import Item
 from bot.core.check import Check, ok, problem, warning
-from bot.core.request import Request
 from bot.features import Feature, OperatorPart
 from bot.features.clips.kept import FAMILIES
 from bot.features.clips.reader import ClipReader, spoken_in
 from bot.features.clips.service import NotTranscribed, Transcriber
 from bot.features.clips.settings import ClipSettings
 from bot.runs.policy.spending import Payment
+from bot.runs.queue.steering import Steering
 from bot.runs.run import Run
 from bot.runs.run_parts import RunPart
 from bot.store import Stores
@@ -49,7 +49,7 @@ class _ClipsPart(RunPart):
 
     def __init__(self, transcriber: Transcriber, count: Any, run: Run) -> None:
         self.file_reader = ClipReader(run, transcriber, count)
-        self.hook = _SaysToListen(run.steering.requests)
+        self.hook = _SaysToListen(run.steering)
 
 
 class _SaysToListen(Hooks):
@@ -57,8 +57,8 @@ class _SaysToListen(Hooks):
 
     name = _NAME
 
-    def __init__(self, requests: Callable[[], Sequence[Request]]) -> None:
-        self._requests = requests
+    def __init__(self, steering: Steering) -> None:
+        self._steering = steering
         self._said = list[str]()
 
     @override
@@ -67,8 +67,9 @@ class _SaysToListen(Hooks):
 
     @override
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
-        spoken = [file for request in self._requests() if (file := spoken_in(request))]
-        new = [file.id for file in spoken if file.id not in self._said]
+        requests = (*self._steering.requests(), *self._steering.joining)
+        spoken = filter(None, map(spoken_in, requests))
+        new = [file.id for file in dict.fromkeys(spoken) if file.id not in self._said]
         self._said += new
         return [
             note(

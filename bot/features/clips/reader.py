@@ -94,7 +94,8 @@ class ClipReader:
                 return await service.transcribe(data, ending, seconds, payment)
         except CallRefused as refused:
             raise ToolError(
-                f"Not transcribed, as nothing may be spent now: {refused.reason}."
+                f"Not transcribed: it would cost more than may be spent now ({refused.reason}). A shorter "
+                "clip costs less."
             ) from None
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -127,7 +129,8 @@ class Transcriber:
         return long
 
     async def _post(self, data: bytes, ending: str) -> bytes:
-        # OpenAI's SDK is slow to load; it is loaded when the bot calls the model.
+        # This part of OpenAI's SDK takes a tenth of a second to load, which would hold everything.
+        await asyncio.to_thread(import_module, "openai.resources.audio.transcriptions")
         import openai
 
         from bot.model.client import sdk_client
@@ -137,7 +140,7 @@ class Transcriber:
         try:
             async with sdk_client(self._key, self._base_url) as client:
                 response = await client.audio.transcriptions.with_raw_response.create(
-                    file=(f"clip.{ending}", data), model=self.settings.model, **form
+                    file=(f"clip.{ending}", io.BytesIO(data)), model=self.settings.model, **form
                 )
                 return bytes(response.content)
         except openai.APIStatusError as error:

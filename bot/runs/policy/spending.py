@@ -172,8 +172,14 @@ class Spending(Hooks):
         which says in the `Payment` what it cost.
 
         Room for what it is `expected` to cost is reserved first; that is charged, too, if the body
-        does not say more. Raises CallRefused before the body when there is none, and StoreUnavailable.
+        does not say more. Raises CallRefused before the body when there is none, or when the limits of a
+        run are lower, and StoreUnavailable.
         """
+        limits = self._run.limits
+        if limits.cost and expected.cost > limits.cost:
+            raise CallRefused(StopReason.COST_BUDGET, may_close=True)
+        if expected.tokens > limits.tokens:
+            raise CallRefused(StopReason.TOKEN_BUDGET, may_close=True)
         hold = await self._room_for(
             self._new_id(), ExpectedCall(self._run.models.names[0], price=expected)
         )

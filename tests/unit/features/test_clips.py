@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.core.errors import ConfigurationError
 from bot.core.outcome import RunStatus
@@ -87,6 +88,24 @@ async def test_a_voice_message_without_words_is_the_question(stores: Stores) -> 
     assert price < outcome.totals.cost < price + 0.05
 
 
+async def test_a_voice_message_that_comes_while_it_works_is_a_question_too(stores: Stores) -> None:
+    """The model is told with its next call, and answers both."""
+    async with listening(stores) as (bot, file):
+        later = asked("").model_copy(update={"files": (file,), "ts": "1.5"})
+
+        async def brain(_: ModelRequest) -> Reply:
+            turn = len(bot.api.requests)
+            if turn == 1:
+                await stores.mailbox.submit(later, event_id=later.id)
+                return call("calculate", {"expression": "1+1"})
+            return read(file) if turn == 2 else DONE
+
+        bot.api.brain = brain
+        await bot.ask("1+1?")
+    assert any("no words" in text and file.id in text for text in bot.said(1))
+    assert "is their question" in bot.outputs()[-1]
+
+
 @pytest.mark.parametrize(
     ("text", "by"), [("Summarise it", "U1"), ("", "U2")], ids=["with words", "of somebody else"]
 )
@@ -128,16 +147,11 @@ async def test_two_questions_pay_once(stores: Stores) -> None:
         await bot.ask("", files=(file,))
     assert len(bot.api.heard) == 2
     assert "Something else" in bot.outputs()[-1]
-    kept = [key async for key in _keys(stores)]
+    kept = await stores.redis.call("KEYS", "*:clips:*")
     assert len(kept) == 2
-    assert all(b":U1:" in key for key in kept)  # erased with who spoke
-    values = await stores.redis.call("MGET", *kept)
-    assert b"revenue" not in b"".join(values)
-
-
-async def _keys(stores: Stores) -> AsyncGenerator[bytes]:
-    for key in await stores.redis.call("KEYS", "*:clips:*"):
-        yield key
+    assert b"revenue" not in b"".join(await stores.redis.call("MGET", *kept))
+    await stores.erasure.person("U1")
+    assert not await stores.redis.call("KEYS", "*:clips:*")  # erased with who spoke
 
 
 async def test_a_stop_ends_listening_and_what_broke_off_is_charged_as_expected(
@@ -157,13 +171,20 @@ async def test_a_stop_ends_listening_and_what_broke_off_is_charged_as_expected(
     assert spent.cost - (outcome.totals.cost or 0) == pytest.approx(75 / 60 * 0.006, abs=1e-6)
 
 
-async def test_a_budget_that_is_used_up_lets_nothing_be_transcribed(stores: Stores) -> None:
-    """It is asked before the clip is sent; the run then ends as any run does that may spend no more."""
-    clips = ClipSettings(model="whisper-1", price=ClipPrice(minute=100.0))
-    budgets = Budgets(user_day=Cap(cost=0.05))
-    async with listening(stores, clips=clips, budgets=budgets) as (bot, file):
-        bot.conversation.clips[file.id] = Clip(file, by="U1", seconds=600)
+@pytest.mark.parametrize(
+    "bounds",
+    [{"budgets": Budgets(user_day=Cap(cost=0.05))}, {"limits": Limits(cost=0.5)}],
+    ids=["of the asker", "of one question"],
+)
+async def test_what_may_not_be_spent_is_not_transcribed(
+    stores: Stores, bounds: dict[str, Any]
+) -> None:
+    """Budgets and limits are asked before the clip is sent."""
+    clips = ClipSettings(model="whisper-1", price=ClipPrice(minute=1.0))
+    async with listening(stores, clips=clips, **bounds) as (bot, file):
+        bot.conversation.clips[file.id] = Clip(file, by="U1", seconds=75)
         await bot.ask("", files=(file,))
+    assert "more than may be spent" in bot.outputs()[-1]
     assert not bot.api.heard
 
 
