@@ -26,12 +26,16 @@ from typer.testing import CliRunner
 
 from bot.cli import cli
 from bot.core.answers import Answer
+from bot.core.check import Level
 from bot.dev.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.dev.model.request import ModelRequest
 from bot.dev.workspace import Workspace
 from bot.features.triggers.judging import Posted
-from bot.features.triggers.rules import Rule, RuleState
+from bot.features.triggers.operators import RulesForOperators
+from bot.features.triggers.rules import Rest, Rule, RuleState
+from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.store import RuleStore
+from bot.features.triggers.watching import outcome_counter
 from bot.store import open_stores
 from tests.support.commands import Command, start
 from tests.support.ports import free_port
@@ -384,6 +388,14 @@ async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) 
         paused = await bot(tmp_path, "triggers", "pause", on.id, **shared)
         assert (paused.code, paused.out) == (0, f"{on.id}: paused.\n")
         assert [each.state for each in await store.in_team("T1")] == [RuleState.PAUSED]
+        failed = on.model_copy(update={"id": "rule_failed", "rest": Rest.FAILED})
+        await store.add(failed, most=9)
+        part = RulesForOperators(TriggerSettings(), outcome_counter())
+        assert [(check.level, check.text) for check in await part.checks(stores)] == [
+            (Level.OK, "2 rules: 1 on, 0 waiting for approval"),
+            (Level.WARNING, "paused after failing several times: rule_failed"),
+        ]
+        await store.remove(failed)
         assert (await bot(tmp_path, "triggers", "remove", on.id, **shared)).code == 0
         assert await store.in_team("T1") == []
         gone = await bot(tmp_path, "triggers", "resume", on.id, **shared)

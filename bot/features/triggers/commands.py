@@ -47,7 +47,7 @@ async def change_rule(stores: Stores, rule_id: str, what: str) -> str:
     if what == REMOVE:
         await store.remove(rule)
         return f"{rule.id}: removed."
-    update: dict[str, object] = {"state": RuleState.PAUSED, "rest": Rest.PERSON}
+    update: dict[str, object] = {"state": RuleState.PAUSED, "rest": Rest.ADMIN}
     if what == RESUME:
         update = {"state": RuleState.ON, "rest": None, "failures": 0}
     changed = await store.change(rule, lambda now: now.model_copy(update=update))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.core.errors import MalformedPayload
 from bot.features.triggers import words
 from bot.features.triggers.describing import NO_NAMES, AppNames, dollars, whole
-from bot.features.triggers.rules import Rule, RuleState
+from bot.features.triggers.rules import Rest, Rule, RuleState
 from bot.features.triggers.settings import LONGEST_AGE, TriggerSettings
 from bot.features.triggers.store import Used
 from bot.slack.edge.payloads import SLACKBOT, element
@@ -242,7 +242,7 @@ def _buttons(
     row.append(button(words.CHANGE(), CHANGE, value))
     if rule.state is RuleState.ON:
         row.append(button(words.PAUSE(), PAUSE, value))
-    if rule.state is RuleState.PAUSED:
+    if rule.state is RuleState.PAUSED and (may_approve or rule.rest is not Rest.ADMIN):
         row.append(button(words.RESUME(), RESUME, value))
     return [*row, _remove_button(value)]
 

@@ -49,7 +49,7 @@ from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
-from bot.slack.intake.slack_part import HomeViewer, SlackPart
+from bot.slack.intake.slack_part import ChannelChoice, HomeViewer, SlackPart
 from bot.slack.intake.trial_jobs import start_trial
 from bot.slack.ui.blocks import (
     Block,
@@ -72,6 +72,10 @@ _NAMES_SECONDS = 1.0
 
 class RulesHome(SlackPart):
     """The rules of one workspace, as people see them."""
+
+    channel_choices = (
+        ChannelChoice("rules", words.IN_FORM, {"on": words.ANSWER, "off": words.REST}, usual="on"),
+    )
 
     def __init__(self, app: SlackApp, service: RuleService) -> None:
         self._app, self._service = app, service

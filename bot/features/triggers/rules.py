@@ -34,7 +34,8 @@ class RuleState(StrEnum):
 class Rest(StrEnum):
     """Why a rule is paused."""
 
-    PERSON = "person"  # somebody paused it
+    PERSON = "person"  # its owner paused it
+    ADMIN = "admin"  # an operator did, or somebody who may approve it
     OWNER_GONE = "owner_gone"  # the owner's account has ended
     OWNER_LEFT = "owner_left"  # the owner is not in the channel
     OWNER_REFUSED = "owner_refused"  # the owner may not ask there

@@ -140,14 +140,18 @@ class RuleService:
         await self._note(user, rule, "rule paused")
         if rule.state is not RuleState.ON:
             return rule
-        return await self._changed(rule, {"state": RuleState.PAUSED, "rest": Rest.PERSON})
+        why = Rest.PERSON if user == rule.owner else Rest.ADMIN
+        return await self._changed(rule, {"state": RuleState.PAUSED, "rest": why})
 
     async def resume(self, user: str, rule_id: str) -> Rule:
-        """Switch on a paused rule again. One that nobody has approved waits for that instead."""
+        """Switch on a paused rule again; its owner cannot if somebody else has paused it. One that nobody
+        has approved waits for that instead."""
         rule = await self._rule(rule_id)
         await self._owner_or_approver(user, rule, "rule resumed")
         if rule.state is not RuleState.PAUSED:
             return rule
+        if rule.rest is Rest.ADMIN:
+            await self._approver(user, rule.channel, "rule resumed")
         await self.check_owner(rule.owner, rule.channel)
         await self._note(user, rule, "rule resumed")
         state = RuleState.ON if rule.approved_by else RuleState.WAITING

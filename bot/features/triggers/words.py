@@ -14,6 +14,7 @@ HOME_ALL = Text("*Rules of all channels:*")
 MORE = Text("{count} more are not shown here.")
 IN_CHANNEL = Text("*Rules in this channel,* which you find in the Home tab:")
 OPEN = Text("Open")
+IN_FORM, ANSWER, REST = Text("Rules here"), Text("They answer"), Text("They rest")
 
 SAYS = Text("When {who} posts {what} in {channel}: {instruction}")
 SAYS_HERE = Text("When {who} posts {what} here: {instruction}")
@@ -30,6 +31,7 @@ STATES = {
 }
 RESTS = {
     Rest.PERSON: Text("paused"),
+    Rest.ADMIN: Text("paused by an admin"),
     Rest.OWNER_GONE: Text("rests: the account of its owner has ended"),
     Rest.OWNER_LEFT: Text("rests: its owner is not in the channel"),
     Rest.OWNER_REFUSED: Text("rests: its owner may not ask there"),

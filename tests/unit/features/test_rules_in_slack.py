@@ -12,6 +12,7 @@ from bot.dev.model import ModelRequest, Reply, Script, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.dev.workspace.events import interactivity
 from bot.dev.workspace.store.seed import ALERTS, add_alerts
+from bot.features.home.view import CHANNEL
 from bot.features.triggers import words
 from bot.features.triggers.cards import card
 from bot.features.triggers.dry_run import DryRun, Judged
@@ -34,6 +35,7 @@ from bot.features.triggers.looking import found_blocks
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.store import RuleStore, Used
+from bot.settings import ChannelTable
 from bot.slack.edge.client import Identity
 from bot.slack.ui.buttons import APPROVE as DECIDE
 from bot.store import open_stores
@@ -72,12 +74,14 @@ async def shows(bot: Deployment, user: str, text: str) -> dict[str, Any]:
     return top(bot, user)
 
 
-async def opened(bot: Deployment, user: str, action: str) -> dict[str, Any]:
-    """The modal that somebody opens with a button of their Home tab."""
+async def opened(
+    bot: Deployment, user: str, action: str, value: str | None = None
+) -> dict[str, Any]:
+    """The modal that somebody opens with a button or menu of their Home tab."""
     for view in reversed(bot.ws.views(user)):
         await bot.ws.close_view(user, view["id"])
     view = await home(bot, user, action)
-    await bot.ws.click_in_view(user, view["id"], action)
+    await bot.ws.click_in_view(user, view["id"], action, value=value)
     await bot.ws.until(lambda: bot.ws.views(user))
     return top(bot, user)
 
@@ -107,6 +111,7 @@ async def made(bot: Deployment, user: str, **fields: Any) -> dict[str, Any]:
 async def test_an_admin_sees_what_a_rule_would_have_answered_before_switching_it_on(
     redis_url: str,
 ) -> None:
+    """K14: with a link to each, and by which test. The form of the channel then lists it."""
     async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
         for text in ("An error in billing", "Lunch?", "One more ERROR: disk full", "terrors"):
             await bot.ws.say(BEN, GENERAL, text)
@@ -121,6 +126,13 @@ async def test_an_admin_sees_what_a_rule_would_have_answered_before_switching_it
         [rule] = await RuleStore.of(stores).in_team(bot.ws.team_id)
         assert rule.state is RuleState.ON
         assert rule.words == ("error", "outage")
+        form = await opened(bot, ADA, CHANNEL, GENERAL)
+        assert "Rules in this channel" in str(form)
+        assert RUNBOOK in str(form)
+        assert await bot.ws.submit(ADA, form["id"], filled(rules="off")) == {}
+        settings = await stores.channels.load(f"{bot.ws.team_id}:{GENERAL}", ChannelTable)
+        assert settings
+        assert settings.rules == "off"
 
 
 async def test_a_look_asks_the_small_model_from_the_budget_of_the_rule(redis_url: str) -> None:
@@ -147,7 +159,7 @@ async def test_a_look_asks_the_small_model_from_the_budget_of_the_rule(redis_url
 async def test_a_rule_of_somebody_else_waits_for_an_admin_and_is_theirs_to_change(
     redis_url: str,
 ) -> None:
-    """Its card has the whole rule; a change waits again; nobody else opens, approves or removes it."""
+    """K14: its card has the whole rule; a change waits again; nobody else opens, approves or removes it."""
     async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
         rules = RuleStore.of(stores)
 
@@ -197,6 +209,9 @@ async def test_a_rule_of_somebody_else_waits_for_an_admin_and_is_theirs_to_chang
         await opened(bot, ADA, OPEN)
         await press(bot, ADA, PAUSE)
         await shows(bot, ADA, RESUME)
+        assert (await stored()).state is RuleState.PAUSED
+        await forged(bot, BEN, RESUME, RuleTarget.value(await stored()))
+        assert RESUME not in str(await opened(bot, BEN, OPEN))
         assert (await stored()).state is RuleState.PAUSED
         await press(bot, ADA, RESUME)
         await shows(bot, ADA, PAUSE)
