@@ -21,6 +21,7 @@ from typing import Any, cast
 from httpx2 import (
     URL,
     AsyncByteStream,
+    ByteStream,
     EventSource,
     HTTPError,
     Request,
@@ -77,7 +78,6 @@ _DELETIONS = 8  # at a time
 _POST = FinalRequestOptions.construct(method="post", url=_PATH)
 _EVENTS = re.compile(rb"\s*(event|data|id|retry)?:")
 _EVENT_STREAM = {"content-type": "text/event-stream"}
-_OWN_HEADERS = (b"content-length", b"cookie")  # headers that differ between requests
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 _MOST_OF_A_STREAM = 4 * _MOST_OF_AN_EVENT
 _MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
@@ -119,7 +119,7 @@ class _Client(AsyncOpenAI):
     attempt as its own: it decides about retries, and raises the error.
     """
 
-    _template: dict[str, Any] | None = None
+    _template: Request | None = None
 
     @property
     @override
@@ -130,8 +130,9 @@ class _Client(AsyncOpenAI):
     async def request(self, cast_to: Any, options: FinalRequestOptions, **how: Any) -> Any:
         if cast_to is not Response or self._template is None:
             return await super().request(cast_to, options, **how)
-        content = cast("bytes", options.content)
-        tried = await self._first_attempt(Request(content=content, **self._template))
+        tried = await self._first_attempt(
+            _with_body(self._template, cast("bytes", options.content))
+        )
         if isinstance(tried, Response) and tried.is_success:
             return tried
         token = _first_try.set(tried)
@@ -156,10 +157,7 @@ class _Client(AsyncOpenAI):
     def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
         request = super()._build_request(options, retries_taken=retries_taken)
         if options.url == _PATH and not retries_taken:
-            headers = [each for each in request.headers.raw if each[0].lower() not in _OWN_HEADERS]
-            extensions = {"timeout": request.extensions["timeout"]}
-            about = {"method": request.method, "url": request.url}
-            self._template = {**about, "headers": headers, "extensions": extensions}
+            self._template = _with_body(request, b"")
         return request
 
     @override
@@ -173,6 +171,22 @@ class _Client(AsyncOpenAI):
             _bound_error(response)
             await _spare_retries(response)
         return response
+
+
+def _with_body(template: Request, content: bytes) -> Request:
+    """Return `template` with another body, and without cookies."""
+    headers = template.headers.copy()
+    headers.pop("cookie", None)
+    headers["content-length"] = str(len(content))
+    request = Request(
+        template.method,
+        template.url,
+        headers=headers,
+        stream=ByteStream(content),
+        extensions={"timeout": template.extensions["timeout"]},
+    )
+    request.read()
+    return request
 
 
 class _Truncated(AsyncByteStream):

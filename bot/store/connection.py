@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import sha1, sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,6 +91,31 @@ def script(name: str) -> str:
     return "".join(_LUA[shared].read_text("utf-8") for shared in _SHARED.findall(text)) + text
 
 
+class Script:
+    """A script by the hash under which Redis keeps it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.sha = sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def packed(command: Sequence[Any]) -> bytes:
+    """Return a command in Redis's protocol. Raises TypeError for what is no text, bytes or number."""
+    parts = [b"*%d\r\n" % len(command)]
+    for part in command:
+        raw = part.encode() if isinstance(part, str) else _raw(part)
+        parts.append(b"$%d\r\n%b\r\n" % (len(raw), raw))
+    return b"".join(parts)
+
+
+def _raw(part: object) -> bytes:
+    if isinstance(part, bytes):
+        return part
+    if isinstance(part, int | float) and not isinstance(part, bool):
+        return str(part).encode()
+    raise TypeError(f"Redis stores no {type(part).__name__}")
+
+
 class Connection:
     """A connection to Redis for commands, transactions and scripts. Replies are bytes.
 
@@ -106,7 +131,7 @@ class Connection:
         self._commands = commands
         self._replied_at = float("-inf")  # on the event loop's clock
         names = (name for name in _LUA if not name.startswith("_"))
-        self._scripts = {name: commands.register_script(script(name)) for name in names}
+        self._scripts = {name: Script(script(name)) for name in names}
 
     def key(self, *parts: str) -> str:
         return ":".join((PREFIX, *parts))
@@ -121,7 +146,7 @@ class Connection:
 
     async def call(self, *command: Any) -> Any:
         """Run one idempotent command."""
-        return await self._retry(lambda: self._commands.execute_command(*command))  # type: ignore[no-untyped-call]
+        return await self._retry(lambda: self._send(*command))
 
     async def now(self) -> float:
         """Return the time by Redis's clock, in seconds since the epoch."""
@@ -145,7 +170,27 @@ class Connection:
 
     async def script(self, name: str, keys: Sequence[str], *args: Any) -> Any:
         """Run the script `<name>.lua`."""
-        return await self._retry(lambda: self._scripts[name](keys=list(keys), args=args))
+        return await self._retry(lambda: self._evaluate(self._scripts[name], keys, args))
+
+    async def _send(self, *command: Any) -> Any:
+        """Send a command and return its reply, as `Redis.execute_command` does: that and its packing of
+        arguments take as much CPU as all else that a run does with Redis."""
+        pool = self._commands.connection_pool
+        connection = await pool.get_connection()
+        try:
+            await connection.send_packed_command(packed(command))
+            return await self._commands.parse_response(connection, command[0])
+        finally:
+            await pool.release(connection)
+
+    async def _evaluate(self, lua: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        """Run a script, which a server that was restarted has to be told first."""
+        command = ("EVALSHA", lua.sha, len(keys), *keys, *args)
+        try:
+            return await self._send(*command)
+        except exceptions.NoScriptError:
+            await self._send("SCRIPT", "LOAD", lua.text)
+            return await self._send(*command)
 
     async def _retry(
         self, attempt: Callable[[], Awaitable[T]], seconds: float = COMMAND_SECONDS

@@ -45,12 +45,24 @@ class Pool(BlockingConnectionPool):
     async def get_connection(
         self, command_name: str | None = None, *keys: Any, **options: Any
     ) -> AbstractConnection:
+        if self.can_get_connection() and not self._in_maintenance:
+            return await self._idle_connection()
         try:
             return await super().get_connection()  # type: ignore[no-untyped-call, no-any-return]  # redis's
         except exceptions.ConnectionError as error:
             if isinstance(error.__cause__, TimeoutError) and not self.can_get_connection():
                 raise PoolExhausted(self.max_connections) from None
             raise
+
+    async def _idle_connection(self) -> AbstractConnection:
+        """Return a connection without the lock and the timer of those who wait for one."""
+        connection: AbstractConnection = self.get_available_connection()  # type: ignore[no-untyped-call]  # redis's
+        try:
+            await self.ensure_connection(connection)
+        except BaseException:
+            await self.release(connection)
+            raise
+        return connection
 
 
 def open_pool(url: str, **options: Any) -> Pool:
