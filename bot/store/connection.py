@@ -176,7 +176,7 @@ class Connection:
         """Send a command and return its reply, as `Redis.execute_command` does: that and its packing of
         arguments take as much CPU as all else that a run does with Redis."""
         pool = self._commands.connection_pool
-        connection = await pool.get_connection()
+        connection = await pool.get_connection()  # type: ignore[no-untyped-call]  # redis's
         try:
             await connection.send_packed_command(packed(command))
             return await self._commands.parse_response(connection, command[0])

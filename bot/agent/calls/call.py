@@ -484,7 +484,8 @@ def _json(schema: object) -> str:
 
 def _parsed(call: Item, model: type[BaseModel]) -> object:
     try:
-        return without_nulls(model, from_json(call["arguments"]))
+        values = from_json(call["arguments"])
+        return without_nulls(model, values) if "null" in call["arguments"] else values
     except ValueError:
         raise _Refused(
             f"The arguments of {call['name']} are not JSON. "
