@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -42,7 +42,7 @@ from bot.runs.queue.steering import Change, Steering
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
-from bot.runs.watching import Listener, bounded, name_of, optional
+from bot.runs.watching import Listener, ModelCalled, bounded, name_of, optional
 from bot.store import Lease, Phase, RunRecord
 from bot.toolkit import FileReaders, Tool
 from bot.toolkit.skill import Skill
@@ -94,7 +94,7 @@ class Run:
     parts: tuple[RunPart, ...] = field(init=False)
     model: Model = field(init=False)
     toolbox: Toolbox = field(init=False)
-    _hearing: tuple[Listener, ...] = field(init=False)
+    _hearing: dict[str, tuple[Listener, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         deps, stores = self.deps, self.deps.stores
@@ -129,7 +129,14 @@ class Run:
             self.parts, self.broken = (), error
         self.narrator = Narrator(self.request, self.run_id, self.saved)
         self.listeners = (self.narrator, *self.listeners, *self.parts)
-        self._hearing = self.listeners
+        self._hearing = {
+            method: tuple(
+                listener
+                for listener in self.listeners
+                if getattr(type(listener), method) is not getattr(Listener, method)
+            )
+            for method in ("on_event", "on_model_call")
+        }
 
     @classmethod
     async def load(
@@ -186,16 +193,17 @@ class Run:
     async def tell(self, event: Event) -> None:
         """Let the listeners hear an event, and show it."""
         self.audit.on_event(event)  # what cannot be audited ends the run
-        self.hear(lambda listener: listener.on_event(event))
+        self.hear("on_event", event)
         await self.surface.show(event)
 
-    def hear(self, tell: Callable[[Listener], None]) -> None:
-        """Let each listener hear something, but those that have raised before."""
-        for listener in self._hearing:
+    def hear(self, method: str, news: Event | ModelCalled) -> None:
+        """Tell `method` of each listener the news, but of none that has raised before."""
+        for listener in self._hearing[method]:
             try:
-                tell(listener)
+                getattr(listener, method)(news)
             except Exception:
-                self._hearing = tuple(each for each in self._hearing if each is not listener)
+                for each, hearing in self._hearing.items():
+                    self._hearing[each] = tuple(other for other in hearing if other is not listener)
                 log.exception("%s failed, and hears no more of its run", name_of(listener))
 
     @asynccontextmanager

@@ -227,23 +227,35 @@ class HookChain:
     """Several hooks as one. Raises ValueError for two whose memory has the same name."""
 
     hooks: tuple[Hooks, ...] = ()
+    _doing: dict[str, tuple[Hooks, ...]] = field(default_factory=dict, init=False, compare=False)
 
     def __post_init__(self) -> None:
         names = [hook.name for hook in self.hooks if hook.name]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ValueError(f"two hooks have one name: {', '.join(sorted(twice))}")
 
+    def _that(self, *methods: str) -> tuple[Hooks, ...]:
+        """Return the hooks that do something in one of `methods`, in order: the others cost nothing."""
+        key = methods[0]
+        if key not in self._doing:
+            self._doing[key] = tuple(
+                hook
+                for hook in self.hooks
+                if any(getattr(type(hook), name) is not getattr(Hooks, name) for name in methods)
+            )
+        return self._doing[key]
+
     async def on_run_start(self, state: LoopState) -> None:
-        for hook in self.hooks:
+        for hook in self._that("on_run_start"):
             await hook.on_run_start(state)
 
     async def transform_context(self, request: ModelRequest) -> ModelRequest:
-        for hook in self.hooks:
+        for hook in self._that("transform_context"):
             request = await hook.transform_context(request)
         return request
 
     async def on_turn_start(self, state: LoopState) -> tuple[Item, ...]:
-        notes = [await hook.on_turn_start(state) for hook in self.hooks]
+        notes = [await hook.on_turn_start(state) for hook in self._that("on_turn_start")]
         return tuple(item for items in notes for item in items)
 
     def named(self, state: LoopState) -> tuple[str, ...]:
@@ -255,7 +267,7 @@ class HookChain:
     ) -> AsyncGenerator[asyncio.Task[tuple[Item, ...]] | None]:
         """Ask the hooks concurrently with the body, which awaits their messages or leaves them to be
         cancelled; None without such hooks. An exception is logged, and there are no messages then."""
-        hooks = [hook for hook in self.hooks if _overrides(hook, "after_response")]
+        hooks = self._that("after_response")
         if not hooks:
             yield None
             return
@@ -315,7 +327,7 @@ class HookChain:
         replaced = set[int]()
         while True:
             verdict: Approved | None = None
-            for place, hook in enumerate(self.hooks):
+            for place, hook in enumerate(self._that("before_tool")):
                 permission = await hook.before_tool(tool, arguments)
                 match permission:
                     case str() | Undecided():
@@ -344,7 +356,7 @@ class HookChain:
         link to. A hook that raises adds nothing, because the call was made; then no source may be
         linked to."""
         texts, unlinked = [result.content], frozenset[str]()
-        for hook in self.hooks:
+        for hook in self._that("after_tool"):
             try:
                 addition = await hook.after_tool(tool, arguments, result)
             except Exception:
@@ -359,11 +371,11 @@ class HookChain:
 
     def memory(self, state: LoopState) -> dict[str, Any]:
         """Return what the hooks must remember with `state`, by their names."""
-        memories = {hook.name: hook.memory(state) for hook in self.hooks}
+        memories = {hook.name: hook.memory(state) for hook in self._that("memory")}
         return {name: memory for name, memory in memories.items() if memory}
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
-        for hook in self.hooks:
+        for hook in self._that("should_stop_after_turn"):
             if reason := await hook.should_stop_after_turn(state):
                 return reason
         return None
@@ -395,7 +407,7 @@ class HookChain:
             except Exception:
                 log.exception("a hook failed at the end of a run")
 
-        hooks = [hook for hook in self.hooks if _overrides(hook, "on_failure", "on_run_end")]
+        hooks = self._that("on_failure", "on_run_end")
         tasks = {asyncio.create_task(notify(hook)) for hook in hooks}
         if tasks:
             try:
@@ -411,10 +423,6 @@ async def _as_of_model(tool: Tool, arguments: BaseModel) -> BaseModel:
     that people are shown. Raises ValueError."""
     values = arguments.model_dump(mode="json", warnings=False)
     return await validated(tool.arguments, exact_arguments(values) if tool.is_outward else values)
-
-
-def _overrides(hook: Hooks, *methods: str) -> bool:
-    return any(getattr(type(hook), name) is not getattr(Hooks, name) for name in methods)
 
 
 async def _abandon(tasks: Collection[asyncio.Task[Any]]) -> None:

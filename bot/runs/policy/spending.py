@@ -202,7 +202,7 @@ class Spending(Hooks):
             try:
                 await _settle_briefly(self.settle(hold, payment.spent))
             finally:
-                self._run.hear(lambda listener: listener.on_model_call(ended))
+                self._run.hear("on_model_call", ended)
 
     def expected(self, request: ModelRequest) -> ExpectedCall:
         """Return what is known of a call before it is made."""
@@ -266,7 +266,7 @@ class Spending(Hooks):
         """Tell the listeners of a call that ended."""
         cost = self._estimates.prices.cost(call.model, call.usage) if call.usage else None
         priced = replace(call, cost=cost)
-        self._run.hear(lambda listener: listener.on_model_call(priced))
+        self._run.hear("on_model_call", priced)
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
