@@ -1,16 +1,32 @@
-"""`python -m tests.bench`: the table."""
+"""`python -m tests.bench`: the table of CPU beside a bare loop, and then what else runs cost.
+
+`--rounds 2 --runs 20` takes less time, `--table` prints the table alone, `--ours` leaves out the
+frameworks of others.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import subprocess
 import sys
 from statistics import median
 
-from tests.bench.measure import ROWS, measured, tracing_seconds
+from tests.bench.measure import (
+    BARE,
+    COLUMNS,
+    FIGURES,
+    MORE_FOR_FIGURES,
+    OURS,
+    Column,
+    Cpu,
+    measured,
+    tracing_seconds,
+)
 from tests.bench.memory import growth, per_waiting_run
 from tests.bench.mention import functions_of_a_mention
+from tests.bench.peers import peers
 from tests.bench.traffic import traffic
 
 _IMPORT = (
@@ -28,20 +44,46 @@ def import_cost(module: str) -> tuple[float, int]:
     return median(float(seconds) for seconds, _ in costs), int(costs[0][1])
 
 
-async def main() -> None:
+async def print_table(rounds: int, runs: int, *, with_peers: bool) -> None:
+    """Print CPU of a run by contender: milliseconds of the bare loop, and of others their share."""
+    others, missing = peers() if with_peers else ({}, [])
+    print(
+        f"CPU of a run, as a share of the bare loop's; medians of {rounds} rounds of {runs} runs."
+    )
+    print(f"Load of the machine before: {os.getloadavg()[0]:.1f}\n")
+    heads = "".join(f"{column.name:>22}" for column in COLUMNS)
+    print(f"{'':<24}{heads}")
+    for characters, contenders in ((200, {**OURS, **others}), (FIGURES, OURS)):
+        found = [
+            await measured(each, contenders, characters=characters, rounds=rounds, runs=runs)
+            for each in COLUMNS
+        ]
+        for name in contenders:
+            cells = "".join(
+                f"{_cell(name, cpu[name], column, characters):>22}"
+                for column, cpu in zip(COLUMNS, found, strict=True)
+            )
+            print(f"{name + (', 2 kB' if characters == FIGURES else ''):<24}{cells}", flush=True)
+    print(
+        f"\nGoals in brackets; with outputs of 2 kB at most {MORE_FOR_FIGURES} times the share above."
+    )
+    print(f"Load of the machine after: {os.getloadavg()[0]:.1f}")
+    print("\n".join(missing))
+
+
+def _cell(name: str, cpu: Cpu, column: Column, characters: int) -> str:
+    if name == BARE:
+        return f"{cpu.milliseconds:.1f} ms"
+    goal = column.goals.get(name) if characters != FIGURES else None
+    return f"{cpu.share:.2f}" + (f" (<= {goal:.2f})" if goal else "")
+
+
+async def print_more() -> None:
     rows = []
-    for each in ROWS:
-        cpu = await measured(each, rounds=5, runs=100)
-        for what, taken, share, goal in (
-            ("the loop", cpu.loop, cpu.loop_share, each.loop_goal),
-            ("with runner and Redis", cpu.runner, cpu.runner_share, each.runner_goal),
-        ):
-            compared = f"{share:.2f} of the bare loop's {cpu.bare:.1f} ms (goal {goal})"
-            rows.append((f"CPU of a run, {each.name}: {what}", f"{taken:.1f} ms", compared))
-    for characters in (200, 2_000):
+    for characters in (200, FIGURES):
         seconds = await tracing_seconds(characters, runs=30)
         name = f"CPU of filling in and tracing, outputs of {characters:,} characters"
-        rows.append((name, f"{seconds * 1000:.1f} ms", "of the run above (goal 2 to 4)"))
+        rows.append((name, f"{seconds * 1000:.1f} ms", "of a run (goal 2 to 4)"))
     sdk, _ = import_cost("openai")
     for module in ("bot.app.process", "bot.settings", "bot.agent.loop"):
         seconds, modules = import_cost(module)
@@ -63,7 +105,19 @@ async def main() -> None:
     rows.append(("Redis commands of an idle process", idle, "(goal 10)"))
     rows.append(("Redis commands of a question with two tools", question, inside))
     for name, value, compared in rows:
-        sys.stdout.write(f"{name:<66} {value:>14}   {compared}\n")
+        print(f"{name:<66} {value:>14}   {compared}")
 
 
-asyncio.run(main())
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--ours", action="store_true")
+    asked = parser.parse_args()
+    asyncio.run(print_table(asked.rounds, asked.runs, with_peers=not asked.ours))
+    if not asked.table:
+        asyncio.run(print_more())
+
+
+main()

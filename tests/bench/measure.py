@@ -3,67 +3,80 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
-import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
-from functools import partial, wraps
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import wraps
+from pathlib import Path
+from statistics import median
 from typing import Any
 from unittest.mock import patch
 
-from openai import AsyncOpenAI
-
-from bot.agent.events import RunEnded
-from bot.agent.loop import run
-from bot.core.outcome import RunStatus
+from bot.agent.prompts import INSTRUCTIONS
 from bot.features.evidence import hook
 from bot.features.evidence.faults import faults_of
 from bot.features.evidence.hook import EvidenceHook
 from bot.features.evidence.run_part import EvidencePart
-from tests.bench import bare, scene
+from tests.bench import scene
+from tests.bench.contenders.contender import Task
+from tests.bench.peers import CONTENDERS
 
-Run = Callable[[], Awaitable[None]]
+BARE, LOOP, RUNNER = "bare", "loop", "runner"
+OURS = {
+    BARE: [sys.executable, str(CONTENDERS / "bare.py")],
+    LOOP: [sys.executable, "-m", "tests.bench.ours", "loop"],
+    RUNNER: [sys.executable, "-m", "tests.bench.ours", "runner"],
+}
+"""The commands of the bare loop, of ours, and of ours with runner and Redis."""
+
+_WARM_UP = 4  # runs, so that everything is loaded
+
+FIGURES = 2_000
+"""Characters of an output full of figures; others have 200."""
+
+MORE_FOR_FIGURES = 1.1
+"""At most so much more of the bare loop's CPU may ours take with outputs full of figures."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """How runs are made, and the goals: at most this share of the bare loop's CPU, for the loop
-    alone and with the runner and Redis."""
+class Column:
+    """How runs are made, and the goals: at most this share of the bare loop's CPU."""
 
     name: str
-    concurrency: int
+    at_once: int
     stream: bool
     stateless: bool
-    loop_goal: float
-    runner_goal: float
-    characters: int = 200
-    """Of each of the 24 outputs."""
+    goals: Mapping[str, float]
 
 
-ROWS = (
-    Row("chained, one at a time", 1, False, False, 0.45, 0.9),
-    Row("chained, outputs of 2 kB", 1, False, False, 0.45, 0.9, 2_000),
-    Row("chained, 50 at once", scene.AT_ONCE, False, False, 0.45, 0.9),
-    Row("streamed, 50 at once", scene.AT_ONCE, True, False, 0.3, 0.6),
-    Row("whole history, one at a time", 1, False, True, 0.10, 0.25),
+COLUMNS = (
+    Column("chained", 1, False, False, {LOOP: 0.45, RUNNER: 0.75}),
+    Column("50 at once", scene.AT_ONCE, False, False, {LOOP: 0.45, RUNNER: 0.65}),
+    Column("streamed", scene.AT_ONCE, True, False, {LOOP: 0.30, RUNNER: 0.45}),
+    Column("whole history", 1, False, True, {LOOP: 0.10, RUNNER: 0.20}),
 )
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """Milliseconds of CPU that a run takes, each the median of all rounds; the shares are medians of
-    what was compared within a round."""
+    """Seconds of CPU that a run of one contender takes, in each round; and in those of the bare loop."""
 
-    bare: float
-    loop: float
-    runner: float
-    loop_share: float
-    runner_share: float
+    rounds: Sequence[float]
+    bare: Sequence[float]
+
+    @property
+    def milliseconds(self) -> float:
+        return 1000 * median(self.rounds)
+
+    @property
+    def share(self) -> float:
+        """The median of what was compared within a round."""
+        return median(own / bare for own, bare in zip(self.rounds, self.bare, strict=True))
 
 
 @asynccontextmanager
@@ -73,63 +86,73 @@ async def model_server(characters: int = 200) -> AsyncGenerator[tuple[str, str]]
     command = [sys.executable, "-m", "bot.dev.model", "--tool", "look_up"]
     command += ["--arguments", json.dumps({"characters": characters})]
     command += ["--answer", json.dumps(scene.ANSWER)]
-    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        url, key = [(await process.stdout.readline()).decode().strip() for _ in range(2)]
+    async with _process(command, stdin=subprocess.DEVNULL) as process:
+        url, key = await _line(process), await _line(process)
         yield url, key
+
+
+async def measured(
+    column: Column,
+    contenders: Mapping[str, Sequence[str]] = OURS,
+    *,
+    characters: int = 200,
+    rounds: int,
+    runs: int,
+) -> dict[str, Cpu]:
+    """Let each contender make `runs` runs in each of `rounds` rounds, in processes of their own."""
+    async with AsyncExitStack() as stack:
+        url, key = await stack.enter_async_context(model_server(characters))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        task = Task(
+            url=url,
+            key=key,
+            stream=column.stream,
+            stateless=column.stateless,
+            model=scene.MODEL,
+            instructions=INSTRUCTIONS,
+            question=scene.QUESTION,
+            tools=scene.TOOLS,
+            outputs=[scene.table(characters, call) for call in range(scene.CALLS)],
+        )
+        file = folder / "task.json"
+        file.write_text(json.dumps(asdict(task)))
+        processes = {
+            name: await stack.enter_async_context(_process([*command, str(file)]))
+            for name, command in contenders.items()
+        }
+
+        async def seconds(name: str, count: int) -> float:
+            process = processes[name]
+            assert process.stdin
+            process.stdin.write(f"{json.dumps([count, column.at_once])}\n".encode())
+            try:
+                return float(await _line(process)) / count
+            except ValueError:
+                raise RuntimeError(f"{name} does not make its runs") from None
+
+        for name in contenders:
+            await seconds(name, _WARM_UP)
+        spent = [{name: await seconds(name, runs) for name in contenders} for _ in range(rounds)]
+    bare = [one[BARE] for one in spent]
+    return {name: Cpu([one[name] for one in spent], bare) for name in contenders}
+
+
+@asynccontextmanager
+async def _process(
+    command: Sequence[str], stdin: int = subprocess.PIPE
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=subprocess.PIPE)
+    try:
+        yield process
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):  # it has failed
+            process.kill()
         await process.wait()
 
 
-async def loop_once(given: scene.Parts) -> None:
-    """Make one run of the loop alone, which keeps and shows nothing, with what features add to it."""
-    for part in given.run_parts:
-        part.begin([], False, "run_bench")
-    async for event in run(scene.first_state(), given.loop):
-        for part in given.run_parts:
-            part.on_event(event)
-        if isinstance(event, RunEnded):
-            assert event.status is RunStatus.SUCCESS
-            assert event.state.turn == scene.TURNS
-            outcome = scene.outcome(event)
-            for part in reversed(given.run_parts):
-                outcome = part.complete(outcome, event)
-            assert outcome.traced
-
-
-async def measured(row: Row, *, rounds: int, runs: int) -> Cpu:
-    """Measure `runs` runs of each kind in each of `rounds` rounds."""
-    kinds = {"stream": row.stream, "stateless": row.stateless}
-    async with (
-        model_server(row.characters) as (url, key),
-        scene.composed(url, key, **kinds) as bot,
-        AsyncOpenAI(base_url=url, api_key=key) as client,
-    ):
-
-        async def plain() -> None:
-            assert await bare.run(client, **kinds)
-
-        async def once(count: int) -> list[float]:
-            given = [await bot.parts() for _ in range(count)]
-            works: tuple[list[Run], ...] = (
-                [plain] * count,
-                [partial(loop_once, each) for each in given],
-                [bot.answer] * count,
-            )
-            return [await _cpu(each, row.concurrency) / count for each in works]
-
-        await once(row.concurrency)
-        spent = [await once(runs) for _ in range(rounds)]
-    plain_cpu, loop, runner = (statistics.median(each) for each in zip(*spent, strict=True))
-    return Cpu(
-        1000 * plain_cpu,
-        1000 * loop,
-        1000 * runner,
-        statistics.median(loop / plain for plain, loop, _ in spent),
-        statistics.median(runner / plain for plain, _, runner in spent),
-    )
+async def _line(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout
+    return (await process.stdout.readline()).decode().strip()
 
 
 async def tracing_seconds(characters: int, *, runs: int) -> float:
@@ -157,7 +180,7 @@ class _Spent:
     @contextmanager
     def watching(self) -> Generator[None]:
         methods: list[tuple[type, str]] = [
-            (EvidencePart, name) for name in ("begin", "note", "complete")
+            (EvidencePart, name) for name in ("begin", "on_event", "complete")
         ]
         methods += [(EvidenceHook, name) for name in ("fill", "memory")]
         with ExitStack() as stack:
@@ -180,12 +203,3 @@ class _Spent:
                     self.of_runs[-1] += time.thread_time() - start
 
         return timed
-
-
-async def _cpu(runs: list[Run], concurrency: int) -> float:
-    """Return the seconds of CPU that this process takes for `runs`, so many of them at once."""
-    gc.collect()
-    before = time.process_time()
-    for first in range(0, len(runs), concurrency):
-        await asyncio.gather(*(each() for each in runs[first : first + concurrency]))
-    return time.process_time() - before

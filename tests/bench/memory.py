@@ -13,7 +13,8 @@ from bot.agent.loop import run
 from bot.model import ModelRequest
 from bot.model.types import Progress
 from tests.bench import scene
-from tests.bench.measure import loop_once, model_server
+from tests.bench.measure import model_server
+from tests.bench.ours import loop_once
 
 _AT_ONCE = 20
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -51,6 +52,7 @@ _HEAD = (
 _NAMES = ("North", "South", "East", "West", "Centre", "Coast", "Hills", "Lakes", "Plains", "Delta")
 
 
+@cache
 def table(characters: int, call: int = 0) -> str:
     """Return an output of about so many characters: a table as tools show it, another in each call."""
     rows = list[str]()
@@ -103,7 +105,10 @@ TOOLS: list[dict[str, Any]] = [
     look_up.tool.definition(),
     ResponseType(Answer, Answer.text_field).definition,
 ]
-"""What the bare loop offers: nothing that the question does not need."""
+"""What the other contenders offer: nothing that the question does not need."""
+
+CALLS = 24
+"""Of the tool, in a run."""
 
 
 def request() -> Request:

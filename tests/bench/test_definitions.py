@@ -71,7 +71,7 @@ def test_a_first_request_is_small(
     note = len("\n".join(each.line for each in grouped.hints(QUESTION)))
     with capsys.disabled():
         share = f"{first:,} of {everything:,} bytes ({first / everything:.1%})"
-        print(f"\nDefinitions at first, {len(tools.tools)} tools: {share}, note {note}")  # noqa: T201
+        print(f"\nDefinitions at first, {len(tools.tools)} tools: {share}, note {note}")
     assert first <= goal * everything
     assert size(grouped.always) + note <= everything / 8
     assert note <= 400
@@ -108,8 +108,8 @@ def test_five_hundred_tools_cost_little_more_than_fifty(
     everything = size(each.definition() for each in tools.tools)
     with capsys.disabled():
         share = f"{first:,} of {everything:,} bytes ({first / everything:.1%})"
-        print(f"\nDefinitions in a first request, {len(tools.tools)} tools: {share}; CPU:")  # noqa: T201
-        print(  # noqa: T201
+        print(f"\nDefinitions in a first request, {len(tools.tools)} tools: {share}; CPU:")
+        print(
             f"catalogue {built:.3f} s, first search {ranked:.3f} s, "
             f"definitions of a request {each_request * 1e6:.0f} µs, of a run {each_run * 1e6:.0f} µs"
         )
