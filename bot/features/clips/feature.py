@@ -68,8 +68,8 @@ class _SaysToListen(Hooks):
     @override
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
         requests = (*self._steering.requests(), *self._steering.joining)
-        spoken = filter(None, map(spoken_in, requests))
-        new = [file.id for file in dict.fromkeys(spoken) if file.id not in self._said]
+        spoken = [file.id for request in requests if (file := await spoken_in(request))]
+        new = [file_id for file_id in dict.fromkeys(spoken) if file_id not in self._said]
         self._said += new
         return [
             note(

@@ -83,10 +83,10 @@ class Transcriber:
 
     def expected(self, size: int, seconds: float | None) -> Spent:
         """Return what a clip of so many bytes is expected to cost."""
-        long = seconds if seconds is not None else size / _BYTES_A_SECOND
-        usage = Usage(input_tokens=round(long * _TOKENS_A_SECOND))
+        length = seconds if seconds is not None else size / _BYTES_A_SECOND
+        usage = Usage(input_tokens=round(length * _TOKENS_A_SECOND))
         price = self.settings.known_price
-        return Spent.of(usage, price.of(long, usage) if price else None)
+        return Spent.of(usage, price.of(length, usage) if price else None)
 
     async def transcribe(
         self, data: bytes, ending: str, seconds: float | None, payment: Payment
@@ -110,8 +110,8 @@ class Transcriber:
             log.warning("the model service answered a transcription with something else")
             text = "Not transcribed: the model service answered with something else."
             raise NotTranscribed(text, ModelErrorKind.BAD_REQUEST) from None
-        long = self._bill(reply, len(data), seconds, payment)
-        return await asyncio.to_thread(_written, reply, long)
+        length = self._bill(reply, len(data), seconds, payment)
+        return await asyncio.to_thread(_written, reply, length)
 
     def _bill(
         self, reply: _Reply, size: int, seconds: float | None, payment: Payment
@@ -119,14 +119,14 @@ class Transcriber:
         """Note the cost of a reply. Return the length of the clip in seconds, None if nobody says it."""
         billed = reply.usage or _Usage()
         told = (billed.seconds, reply.duration, seconds)
-        long = next((each for each in told if each is not None), None)
-        paid = long if long is not None else size / _BYTES_A_SECOND
+        length = next((length for length in told if length is not None), None)
+        paid = size / _BYTES_A_SECOND if length is None else length
         usage = Usage(input_tokens=round(paid * _TOKENS_A_SECOND))
         if billed.input_tokens is not None:
             usage = Usage(input_tokens=billed.input_tokens, output_tokens=billed.output_tokens)
         price = self.settings.known_price
         payment.take(usage, price.of(paid, usage) if price else None)
-        return long
+        return length
 
     async def _post(self, data: bytes, ending: str) -> bytes:
         # This part of OpenAI's SDK takes a tenth of a second to load, which would hold everything.
@@ -195,8 +195,8 @@ def _written(reply: _Reply, seconds: float | None) -> Transcript:
     if not reply.segments:
         return Transcript.of([Said(start=0, text=reply.text)], seconds, has_times=False)
     lines = (
-        Said(start=max(0.0, each.start), text=each.text, speaker=each.speaker or "")
-        for each in reply.segments
+        Said(start=max(0.0, segment.start), text=segment.text, speaker=segment.speaker or "")
+        for segment in reply.segments
     )
     return Transcript.of(lines, seconds)
 

@@ -399,6 +399,7 @@ async def test_clips_of_slack_are_heard_with_its_own_transcript_first(redis_url:
         own = slack.state.direct(ADA)
         assert own
         direct = own.id
+        slack.choose_language(ADA, "de-DE")  # a message without words says so in her language
         for number, (name, (transcript, said, heard)) in enumerate(clips.items()):
             sound = spoken([*SAID, (76, 77, f"Part {number}")])
             clip = ClipFile(f"{name}.wav", sound, 77.0, transcript)
