@@ -110,12 +110,15 @@ def new_tool_lines(name: str, paths: Sequence[Path]) -> list[str]:
     if folder.absolute() == own_folder():
         folder = Path("own_tools")
     made = write_tool(name, folder)
+    # In a clone, pytest reads the settings of all its tests, which need their plug-ins.
+    in_clone = own_folder().parent in folder.absolute().parents
+    install = "pip install -e '.[test]'" if in_clone else "pip install pytest"
     then = ""
     if folder not in map(Path.expanduser, paths):
         then = f'add `[tools]` with `paths = ["{folder}"]` to bot.toml; '
     return [
         f"Wrote {made.file} and {made.test}.",
-        f"Next: call your system in {made.name}, `pip install pytest`, and run `pytest {made.test}`.",
+        f"Next: call your system in {made.name}, `{install}`, and run `pytest {made.test}`.",
         f"Then {then}`bot tools` lists it. docs/tools.md says the rest.",
     ]
 
