@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.features.memories import words
 from bot.toolkit import Changes, Memories, Memory, MemoryScope, Provided, Reads, tool
 
 _Text = Annotated[str, Field(description="One fact in one sentence, with names; 500 characters.")]
@@ -50,11 +51,13 @@ async def remember(
         wish = await memories.wish(text)
         return (
             f"All their questions are answered so from now on ({wish}). Tell them in one sentence, and "
-            "how to undo it: tell you to forget it, or change it in the Home tab."
+            "how to undo it: tell you to forget it, or change it in the Home tab under "
+            f"“{words.HOME_SETTINGS()}”."
         )
     memory = await memories.remember(text, MemoryScope.USER)
     return (
-        f"Remembered as {memory.id}. They see it in the Home tab and can have it forgotten there."
+        f"Remembered as {memory.id}. They see it in the Home tab under “{words.HOME_MEMORIES()}” and can "
+        "have it forgotten there."
     )
 
 

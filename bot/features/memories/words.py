@@ -3,6 +3,7 @@
 from bot.text.translation import Text
 
 HOME_MEMORIES = Text("What I remember about you")
+HOME_SETTINGS = Text("Your settings")
 HOME_NO_MEMORIES = Text("Nothing yet.")
 HOME_REMEMBER = Text("Write to me directly: “Remember that …”.")
 NEWEST_MEMORIES = Text("These are the newest {shown} of {count}. Forget one to see older ones.")
