@@ -38,10 +38,6 @@ _REMEMBER = re.compile(
     r"|\blembre(?:-se)? (?:de )?que )(?P<text>.+)|(?P<text_ja>.+?)(?:だ)?(?:と|を)覚えて",
     re.I | re.S,
 )
-_SHORT = re.compile(
-    r"short answers|kurze antworten|réponses courtes|respuestas cortas|respostas curtas|短い回答",
-    re.I,
-)
 _WISH = re.compile(r"answer|antwort|répon|respuesta|resposta|回答", re.I)
 _RULE = re.compile(
     r"(?:\bwhen(?:ever)?|\bwenn|\bquand|\bcuando|\bquando|\bsempre que)\s+"
@@ -251,8 +247,6 @@ def remember(question: Question) -> Plan:
     """Remember something for the person who asks."""
     text = _group(_match(_REMEMBER, question), "text")
     kind = "wish" if _WISH.search(text) else "fact"
-    if match := _SHORT.search(text):  # a wish is kept in the asker's own words
-        text = match[0]
     output = yield Call("remember", {"text": text, "kind": kind})
     if output.startswith("All their questions"):
         return Answer(say(question.language, "wish", text=text))

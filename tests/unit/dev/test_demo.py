@@ -15,7 +15,7 @@ from bot.app.tool_loading import catalogue
 from bot.core.answers import ActionItems, Answer, DraftReply, Result, ThreadSummary
 from bot.dev import demo as package
 from bot.dev.demo import demo
-from bot.dev.demo.words import LANGUAGES, language_of, questions, say, suggested
+from bot.dev.demo.words import LANGUAGES, example, language_of, questions, say, suggested
 from bot.dev.model import ModelRequest
 from bot.dev.page.examples import EXAMPLES
 from bot.dev.sample_database import build
@@ -24,6 +24,7 @@ from bot.evals.cases import Expect, read_cases
 from bot.evals.models import DEMO, WALKTHROUGH, model_for_cases
 from bot.evals.running import evaluate
 from bot.features.clips.settings import ClipSettings
+from bot.features.memories.clauses import has_clauses
 from bot.features.shortcuts.tasks import TASKS
 from bot.settings import Settings
 from bot.slack.ui import words
@@ -211,6 +212,11 @@ async def test_what_the_product_suggests_is_answered_in_its_language(language: s
     for text in [*suggested(language), *told]:
         assert played(asks(text))["summary"] != say(language, "give_up"), text
     assert played(asks(compare))["summary"] == say(language, "give_up")
+    wish = example("a-wish-to-remember", language)
+    [made] = demo(request(asks(wish))).items
+    arguments = json.loads(made["arguments"])
+    assert arguments["kind"] == "wish"
+    assert has_clauses(wish, arguments["text"])  # or the tool refuses it
     assert [each["question"] for each in EXAMPLES[language]][1:] == suggested(language)
     assert EXAMPLES[language][0]["sample"] == "sales.csv"
 

@@ -60,10 +60,10 @@ export async function redraw() {
   // Once a person has chosen an entry, a browser no longer follows the attributes of a select.
   for (const select of sidebar.querySelectorAll("select")) select.value = select.querySelector("[selected]").value;
   markSidebar();
-  await translateFrame();
   localise(document.body); // the person may have another language
   history.replaceState(place.shown, "", address());
   if (place.shown.tab === "home") act("home", { tab: "home" }); // the app publishes Home when it is opened
+  await translateFrame();
 }
 
 // The notice and the menus are in the language of the person, too.
