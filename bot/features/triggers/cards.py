@@ -42,7 +42,8 @@ async def ask_approvers(rules: RuleService, rule: Rule, apps: AppNames) -> list[
 def card(rule: Rule, apps: AppNames, verdict: str = "") -> list[Block]:
     """Return the card of a rule, with its buttons until there is a verdict."""
     below = context(verdict).block if verdict else decide_row(rule)
-    return [section(words.CARD_ASKS(person=f"<@{rule.owner}>")), *whole(rule, apps), below]
+    said = whole(rule, apps, with_state=False)
+    return [section(words.CARD_ASKS(person=f"<@{rule.owner}>")), *said, below]
 
 
 async def _approvers(rules: RuleService, rule: Rule) -> list[str]:

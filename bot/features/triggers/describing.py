@@ -8,18 +8,16 @@ from types import MappingProxyType
 from bot.features.triggers import words
 from bot.features.triggers.rules import Rule, RuleState
 from bot.features.triggers.store import Used
-from bot.slack.ui.blocks import Block, section, shortened
+from bot.slack.ui.blocks import Block, plain_section, section, shortened
 from bot.slack.ui.links import LinkGate
+from bot.slack.ui.parts import cut_text
 from bot.slack.ui.words import LABELLED, OR
 from bot.text.locales import money
 from bot.text.translation import Text, reader_locale
 
-_SHORT, _LONG, _MOST = (
-    300,
-    1_500,
-    5,
-)  # characters of a text, and people, apps or words that are named
-_MAX_SECTION = 3_000
+_SHORT = 300  # characters of an instruction in a sentence
+_MOST = 5  # people, apps or words that a sentence names
+_MAX_SECTION, _MAX_NAME = 3_000, 30
 
 AppNames = Mapping[str, str]
 """Names of apps by their ids, as far as they are known."""
@@ -27,13 +25,13 @@ AppNames = Mapping[str, str]
 NO_NAMES: AppNames = MappingProxyType({})
 
 
-def sentence(rule: Rule, apps: AppNames = NO_NAMES, *, longest: int = _SHORT) -> str:
-    """Return the rule as a sentence in mrkdwn."""
+def sentence(rule: Rule, apps: AppNames = NO_NAMES) -> str:
+    """Return the rule as a sentence in mrkdwn; it names a few of many people, apps and words."""
     return words.SAYS(
         who=_who(rule, apps),
         what=what_of(rule, _safe),
         channel=f"<#{rule.channel}>",
-        instruction=_safe(shortened(" ".join(rule.instruction.split()), longest)),
+        instruction=_safe(shortened(" ".join(rule.instruction.split()), _SHORT)),
     )
 
 
@@ -54,8 +52,10 @@ def state_of(rule: Rule) -> str:
     return words.STATES[rule.state]()
 
 
-def whole(rule: Rule, apps: AppNames, used: Used | None = None) -> list[Block]:
-    """Return all that a rule says, as whoever approves it reads it."""
+def whole(
+    rule: Rule, apps: AppNames, used: Used | None = None, *, with_state: bool = True
+) -> list[Block]:
+    """Return all that a rule says, and nothing shortened, as whoever approves it reads it."""
     also = [
         text()
         for text, holds in ((words.REPLIES, rule.replies), (words.AGAIN, rule.again))
@@ -72,13 +72,40 @@ def whole(rule: Rule, apps: AppNames, used: Used | None = None) -> list[Block]:
         _line(words.ALSO, ", ".join(also)) if also else "",
         _line(words.LIMITS, limits),
         _line(words.OWNER, f"<@{rule.owner}>"),
-        _line(words.STATE, state_of(rule)),
+        _line(words.STATE, state_of(rule)) if with_state else "",
         _line(words.TODAY, words.USED(used.day, dollars=dollars(used.dollars))) if used else "",
     ]
-    says = sentence(rule, apps, longest=_LONG)
+    says = sentence(rule, apps)
+    is_cut = (
+        len(says) > _MAX_SECTION
+        or len(rule.instruction) > _SHORT
+        or max(map(len, (rule.people, rule.apps, rule.words))) > _MOST
+    )
     return [
         section(shortened(says, _MAX_SECTION)),
-        section(shortened("\n".join(filter(None, lines)), _MAX_SECTION)),
+        *(_at_length(rule, apps) if is_cut else []),
+        section("\n".join(filter(None, lines))),
+    ]
+
+
+def _at_length(rule: Rule, apps: AppNames) -> list[Block]:
+    """Return what the sentence about a rule may leave out."""
+    named = [f"{shortened(apps.get(app, ''), _MAX_NAME)} ({app})".strip() for app in rule.apps]
+    people = ", ".join(f"<@{user}>" for user in rule.people)
+    texts = (
+        (words.APPS, ", ".join(named)),
+        (words.WORDS, ", ".join(rule.words)),
+        (words.PATTERN, rule.pattern),
+        (words.INSTRUCTION, rule.instruction),
+    )
+    return [
+        *([section(_line(words.PEOPLE, people))] if people else []),
+        *(
+            plain_section(piece)
+            for label, text in texts
+            if text
+            for piece in cut_text(LABELLED(label=label(), value=text), _MAX_SECTION)
+        ),
     ]
 
 

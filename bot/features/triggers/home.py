@@ -215,9 +215,13 @@ class RulesHome(SlackPart):
         press.later(self._asked(press, rule), "asking for the approval of a rule")
 
     async def _asked(self, press: Press, rule: Rule) -> None:
-        asked = await ask_approvers(self._service, rule, await self._names(rule))
-        people = ", ".join(f"<@{user}>" for user in asked)
-        said = words.ASKED(people=people) if asked else words.ASKED_NOBODY()
+        """Ask those who may approve a rule, once as it is now, and say whom."""
+        said, notice = words.ASKED_BEFORE(), f"{rule.id}:{rule.revision}"
+        threads = self._app.stores.threads
+        if await threads.first_notice(rule.team, rule.channel, notice):
+            asked = await ask_approvers(self._service, rule, await self._names(rule))
+            people = ", ".join(f"<@{user}>" for user in asked)
+            said = words.ASKED(people=people) if asked else words.ASKED_NOBODY()
         await press.update(await self._view(press.user, rule, note(said), can_ask=False))
 
     async def _approve(self, press: Press) -> None:

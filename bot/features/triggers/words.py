@@ -114,6 +114,7 @@ REMOVE, REMOVE_RULE, REMOVE_SURE, KEEP = (
 )
 IS_REMOVED = Text("The rule is removed.")
 ASKED = Text("I asked {people}.")
+ASKED_BEFORE = Text("I have asked already. Admins find the rule in my Home tab, too.")
 ASKED_NOBODY = Text("Ask an admin: they find the rule in my Home tab.")
 
 CARD_ASKS = Text("{person} asks for a rule:")

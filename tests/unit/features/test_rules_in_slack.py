@@ -20,6 +20,7 @@ from bot.features.triggers.forms import (
     APPROVE,
     ASK,
     CHANGE,
+    DECLINE,
     LOOK,
     PAUSE,
     REMOVE,
@@ -225,6 +226,34 @@ async def test_a_rule_of_somebody_else_waits_for_an_admin_and_is_theirs_to_chang
         assert await rules.in_team(bot.ws.team_id) == []
 
 
+async def test_whom_the_settings_of_a_channel_name_decides_there(redis_url: str) -> None:
+    """They alone get the card, once, with the whole rule however long it is; Home lists what waits."""
+    channels = {GENERAL: ChannelTable(rule_approvers=(CHLOE,))}
+    long = f"{'Look it up. ' * 200}THE END"
+    async with (
+        deployed(brain, redis_url, channels=channels) as bot,
+        open_stores(redis_url) as stores,
+    ):
+        await made(bot, BEN, instruction=long, words=", ".join(f"word {n}" for n in range(20)))
+        for said in ("I asked", "I have asked already"):
+            await press(bot, BEN, ASK)
+            await shows(bot, BEN, said)
+            await opened(bot, BEN, OPEN)
+        direct, admin = bot.ws.state.direct(CHLOE), bot.ws.state.direct(ADA)
+        assert direct
+        assert admin
+        [asking] = [m for m in bot.ws.messages(direct.id) if DECLINE in str(m.get("blocks"))]
+        assert "THE END" in str(asking["blocks"])
+        assert "word 19" in str(asking["blocks"])
+        assert DECLINE not in str(bot.ws.messages(admin.id))
+        await home(bot, CHLOE, "attendent votre approbation")
+        await bot.ws.click(CHLOE, direct.id, asking["ts"], DECLINE)
+        told = bot.ws.state.direct(BEN)
+        assert told
+        await bot.ws.until(lambda: "declined your rule" in str(bot.ws.messages(told.id)))
+        assert await RuleStore.of(stores).in_team(bot.ws.team_id) == []
+
+
 def proposing(**arguments: Any) -> Script:
     """A model that proposes a rule."""
     given = {"instruction": RUNBOOK, "words": ["error"], "question": None, "people": None}
@@ -316,7 +345,7 @@ def test_everything_that_is_shown_of_a_rule_fits_into_slack(locale: str) -> None
         apps=[f"A{number:09}" for number in range(50)],
         words=[f"{number:02}{'w`<@U1>' * 11}" for number in range(50)],
         pattern="(x|y)" * 100,
-        question="?" * 500,
+        question="<&> x.example " * 35,
         instruction="<!channel> `x` https://x.example " * 90,
         replies=True,
         again=True,
