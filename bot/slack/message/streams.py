@@ -288,8 +288,8 @@ class LiveMessage:
             await self._resume_session()
             while await self._wait_for_change():
                 await self._show()
-                await self._show_status()
                 await self._pause(self._pace)
+                await self._show_status()  # not one that the next change replaces at once
         except LeaseLost:
             log.info("Another worker shows run %s now", self._post.run_id)
 

@@ -57,12 +57,19 @@ class Thread:
         await stores.runs.finish(self.post.run_id, outcome, CallerState(), lease)
 
     def open(
-        self, *, stream_seconds: float = 240.0, edit_seconds: float = 300.0, **changes: Any
+        self,
+        *,
+        stream_seconds: float = 240.0,
+        edit_seconds: float = 300.0,
+        pace: float = 0.02,
+        **changes: Any,
     ) -> AbstractAsyncContextManager[Surface]:
-        surfaces = self.surfaces(stream_seconds, edit_seconds)
+        surfaces = self.surfaces(stream_seconds, edit_seconds, pace)
         return surfaces(self.request.model_copy(update=changes), self.post)
 
-    def surfaces(self, stream_seconds: float = 240.0, edit_seconds: float = 300.0) -> OpenSurface:
+    def surfaces(
+        self, stream_seconds: float = 240.0, edit_seconds: float = 300.0, pace: float = 0.02
+    ) -> OpenSurface:
         async def read(_: Request, handle: str) -> bytes:
             if handle not in self.artifacts:
                 raise ToolError("gone")
@@ -80,7 +87,7 @@ class Thread:
             note_stale=self._note_stale,
             questions_of=self._questions_of,
             waits=self.rig.app.waits,
-            pace=0.02,
+            pace=pace,
             edit_seconds=edit_seconds,
         )
         return surfaces.open

@@ -51,6 +51,15 @@ async def test_steps_name_channels_that_everybody_may_read_of_and_tick_nothing_t
         assert "Ben denied it" in str(plan["tasks"][1]["details"])
 
 
+async def test_a_status_that_the_answer_replaces_at_once_is_not_sent(thread):
+    """Its steps are in the message at once; the line above the input waits for the pace."""
+    async with thread.open(pace=60.0) as surface:
+        await surface.show(ToolStarted("c1", "query", "Query sales.csv"))
+        await thread.ws.until(lambda: "Query sales.csv" in str(thread.replies()[0]["blocks"]))
+        await surface.finish(outcome())
+    assert [each.args["status"] for each in thread.calls("assistant.threads.setStatus")] == [""]
+
+
 async def test_a_run_that_waited_for_another_has_slacks_stop_button_again(thread):
     """The end of that other one took it away."""
     waited = datetime.now(UTC) - timedelta(seconds=9)
