@@ -65,6 +65,7 @@ def test_the_first_answer_is_the_one_that_the_readme_shows(page: Page) -> None:
 def test_a_voice_message_is_a_question(page: Page) -> None:
     """The sample that can be attached at any time, sent without words."""
     page.get_by_test_id("dm-bot").click()
+    expect(page.get_by_role("textbox", name="Message Answer Bot")).to_be_visible()
     page.get_by_test_id("samples").first.click()
     page.get_by_test_id("sample-voice.wav").click()
     expect(page.locator("main [data-attached]")).to_contain_text("voice.wav")

@@ -1,6 +1,7 @@
 """Everything in a message is drawn safely: nothing becomes markup, script or a request."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -11,11 +12,14 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no types of its own
 
 import bot
+from bot.dev.page.examples import SAMPLES
 from bot.dev.page.render import Renderer, Scene
 from bot.dev.page.render.axes import labelled, short, ticks
 from bot.dev.page.render.markdown import markdown
 from bot.dev.page.render.mrkdwn import mrkdwn
 from bot.dev.page.render.tables import read_table
+from bot.dev.page.sidebar import LANGUAGES
+from bot.dev.page.words import WORDS
 from bot.dev.workspace.blocks.elements import ActionElement, FeedbackButtons, InputElement
 from bot.dev.workspace.blocks.layout import AnyBlock
 
@@ -415,3 +419,18 @@ KEYS = sorted(
 @given(st.sampled_from(sorted(BLOCKS)), st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6))
 def test_a_block_of_the_wrong_shape_does_not_break_the_page(kind, fields):
     RENDERER.blocks([{**fields, "type": kind}], SCENE).encode()
+
+
+def test_the_page_says_its_own_words_in_each_language_that_it_offers() -> None:
+    """What templates say, and what samples hold, has a translation."""
+    templates = (Path(bot.__file__).parent / "dev/page/templates").rglob("*.html")
+    said = {
+        text
+        for template in templates
+        for _, text in re.findall(r"scene\.say\((['\"])(.+?)\1[,) ]", template.read_text("utf-8"))
+    }
+    assert len(said) > 40
+    languages = {locale[:2] for locale in LANGUAGES} - {"en"}
+    assert {
+        text for text in (*said, *SAMPLES.values()) if set(WORDS.get(text, ())) != languages
+    } == set()
