@@ -72,26 +72,35 @@ class RuleJobs:
         await runner.answer(request, deaths)
 
     async def _outcome(self, rule: Rule, request: Request, message: Posted) -> Outcome:
-        """Return RUN if the rule answers the message, as things are now."""
+        """Return RUN if the rule answers the message, as things are now: what costs least comes first."""
+        for ask in (self._by_state, self._by_limits, self._by_owner, self._by_question):
+            outcome = await ask(rule, request, message)
+            if outcome is not Outcome.RUN:
+                return outcome
+        return Outcome.RUN
+
+    async def _by_state(self, rule: Rule, request: Request, _message: Posted) -> Outcome:
         is_same = rule.owner == request.user and redacted(rule.instruction) == request.text
         if rule.state is not RuleState.ON or not is_same:
             return Outcome.GONE
         is_old = time.time() - float(request.ts) > rule.age_minutes * 60
-        if is_old or await self.deps.budgets.paused():
-            return Outcome.TOO_LATE
-        if not await self.service.is_on(rule.channel) or not await self._may_run(rule):
-            return Outcome.GONE
-        outcome = await self._outcome_by_limits(rule, message)
-        if outcome is not Outcome.RUN or not rule.question:
-            return outcome
-        answer = await self.questions.is_yes(rule, message.text, request)
-        if not answer:
-            await self.service.store.see(rule, message.ts)
-            return Outcome.NOT_ASKED if answer is None else Outcome.MODEL_SAID_NO
-        return Outcome.RUN
+        is_late = is_old or await self.deps.budgets.paused()
+        return Outcome.TOO_LATE if is_late else Outcome.RUN
 
-    async def _outcome_by_limits(self, rule: Rule, message: Posted) -> Outcome:
-        """Return RUN unless the message was decided before, or the rule has done what it may."""
+    async def _by_owner(self, rule: Rule, _request: Request, _message: Posted) -> Outcome:
+        is_on = await self.service.is_on(rule.channel) and await self._may_run(rule)
+        return Outcome.RUN if is_on else Outcome.GONE
+
+    async def _by_question(self, rule: Rule, request: Request, message: Posted) -> Outcome:
+        answer: bool | None = True
+        if rule.question:
+            answer = await self.questions.is_yes(rule, message.text, request)
+        if answer:
+            return Outcome.RUN
+        await self.service.store.see(rule, message.ts)
+        return Outcome.NOT_ASKED if answer is None else Outcome.MODEL_SAID_NO
+
+    async def _by_limits(self, rule: Rule, _request: Request, message: Posted) -> Outcome:
         store = self.service.store
         if await store.is_seen(rule, message.ts):
             return Outcome.MODEL_SAID_NO

@@ -99,6 +99,10 @@ class Watching:
         app, key = self._app, f"rule:{rule.id}:{posted.channel}:{posted.ts}"
         if await app.stores.mailbox.has_caused(app.team, key):
             return
+        used = await self._service.store.used(rule)
+        if used.hour >= rule.runs_per_hour or used.day >= rule.runs_per_day:
+            self._counter.labels(Outcome.TOO_MANY).inc()  # a flood of messages makes no requests
+            return
         owner = await app.people.find(rule.owner)
         request = Request(
             entry=Entry.RULE,

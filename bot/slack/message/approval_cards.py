@@ -18,8 +18,11 @@ from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_reason, is_ambiguous
 from bot.slack.edge.people_and_channels import ChannelMembership, People
 from bot.slack.message import message_metadata
+from bot.slack.ui import approval_words
 from bot.slack.ui.approval_kinds import WaitKinds
-from bot.slack.ui.parts import Part
+from bot.slack.ui.blocks import Block
+from bot.slack.ui.links import escape_mrkdwn, without_broadcasts
+from bot.slack.ui.parts import Part, context
 from bot.text.translation import reader
 
 log = logging.getLogger(__name__)
@@ -179,7 +182,17 @@ class Cards:
     async def _draw(self, place: _Place, record: ApprovalRecord) -> Part:
         user = place.reader
         with reader(await self._people.locale(user)) if user else nullcontext():
-            return await self.waits.card(record)
+            part = await self.waits.card(record)
+            if self._request.is_by_rule and record.decision is None:  # nobody expects the card
+                part = Part([*part.blocks, self._why()], part.text)
+            return part
+
+    def _why(self) -> Block:
+        """Return the line that says which message made a rule ask."""
+        request = self._request
+        url = self._identity.message_link(request.channel, request.ts, request.thread)
+        who, channel = escape_mrkdwn(without_broadcasts(request.author)), f"<#{request.channel}>"
+        return context(approval_words.RULE_ASKS(person=who, url=url, channel=channel)).block
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
         return next(iter(await self._posted_cards(place, approval)), None)

@@ -17,6 +17,7 @@ WAITS_FOR_YOUR_PRESS = Text(
     "I have your question and will answer it once you press a button on the card that I sent you."
 )
 DESTRUCTIVE = Text(":warning: This may delete or overwrite something.")
+RULE_ASKS = Text("A rule of {person} asks for this, set off by <{url}|a message> in {channel}.")
 MENTION_ME = Text(
     "I am waiting for the decision above and do not answer messages here. To change something, "
     "mention me."

@@ -25,10 +25,14 @@ from bot.features.triggers.store import RuleStore
 from bot.settings import ChannelTable
 from bot.slack.edge.client import clients_on, identify, slack_session, static_token
 from bot.slack.edge.workspaces import Slack
+from bot.slack.ui.buttons import REGENERATE
 from bot.store import Stores, open_stores
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.runs import answer
+from tests.support.slack import choose
+from tests.triggers import brain as scripted_brain
+from tests.triggers import play, script, settings
 
 PLACE, SALES = "C0GENERAL1", "C0SALES001"
 OTHER, STRANGER = "A0PAGER001", "A0UNKNOWN1"
@@ -56,7 +60,7 @@ def brain(request: ModelRequest) -> Reply | ApiError:
         return finish(NOTHING)
     if "broken" in said:
         return ApiError(400, "broken")
-    return says("Restart the queue first.")
+    return says("Restart queue 7 first.")
 
 
 @dataclass
@@ -89,9 +93,9 @@ class Watched:
 
 
 @asynccontextmanager
-async def watched(redis_url: str, **settings: Any) -> AsyncGenerator[Watched]:
-    async with deployed(brain, redis_url, **settings) as bot, open_stores(redis_url) as stores:
-        config = configured(bot.ws, bot.api, redis_url, **settings)
+async def watched(redis_url: str, **more: Any) -> AsyncGenerator[Watched]:
+    async with deployed(brain, redis_url, **more) as bot, open_stores(redis_url) as stores:
+        config = configured(bot.ws, bot.api, redis_url, **more)
         async with slack_session() as session:
             clients = clients_on(
                 session, static_token(bot.ws.bot_token), base_url=config.slack_api_url
@@ -111,7 +115,7 @@ async def test_a_rule_answers_once_in_the_thread(redis_url: str) -> None:
         miss = await w.say("All is well")
         [posted] = await w.bot.answered(PLACE, hit)
         await w.quiet()
-        assert "Restart the queue first." in str(posted["blocks"])
+        assert "Restart queue 7 first." in str(posted["blocks"])
         assert "By a rule of Ada" in str(posted["blocks"])
         assert (len(w.answers(hit)), w.answers(miss)) == (1, [])
         sent = str(w.bot.api.requests[0].body["input"])
@@ -390,3 +394,26 @@ async def test_an_erased_owner_leaves_no_rule_and_no_thread_of_it(redis_url: str
         assert not await w.stores.redis.call("KEYS", f"*:ledger:*{hit}")
         [left] = await w.rules.store.in_channel(w.rules.team, PLACE)
         assert (left.id, left.people, left.approved_by) == (other.id, (CHLOE,), "")
+
+
+async def test_who_asks_again_asks_for_themselves(redis_url: str) -> None:
+    """(attack) A button under a rule's answer starts no run in the owner's name."""
+    async with watched(redis_url) as w:
+        rule = await w.rule(words=("error",))
+        hit = await w.say("An error")
+        [posted_] = await w.bot.answered(PLACE, hit)
+        await w.quiet()
+        await choose(w.bot.ws, BEN, PLACE, posted_["ts"], REGENERATE)
+        await w.bot.answered(PLACE, hit, 2)
+        await w.quiet()
+        asked = [e.entry for e in await audited(w) if e.entry.kind == "asked"]
+        assert [entry.what for entry in asked] == ["rule", "message_shortcut"]
+        assert asked[0].who != asked[1].who
+        assert (await w.rules.store.used(rule)).day == 1
+
+
+async def test_a_short_script_is_answered_as_written(redis_url: str) -> None:
+    """`python -m tests.triggers` plays 1,000 messages of it."""
+    async with deployed(scripted_brain, redis_url, **settings()) as bot:
+        figures = await play(bot, redis_url, script(40))
+    assert figures.wrong == []
