@@ -33,6 +33,7 @@ SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = (
 )
 DETAILS = Text("Details")
 ARGUMENTS = {
+    "apps": Text("These apps, too"),
     "at": Text("When"),
     "canvas": Text("Canvas"),
     "change": Text("Kind of change"),
@@ -44,10 +45,13 @@ ARGUMENTS = {
     "emoji": Text("Emoji"),
     "handle": Text("What is shared"),
     "id": Text("ID"),
+    "instruction": Text("What I do then"),
     "kind": Text("Kind"),
     "limit": Text("At most"),
     "name": Text("Name"),
+    "people": Text("These people"),
     "query": Text("Search for"),
+    "question": Text("Question to a small model"),
     "recent": Text("Not older than"),
     "remind": Text("Reminder only"),
     "section": Text("Part"),
@@ -58,6 +62,7 @@ ARGUMENTS = {
     "title": Text("Title"),
     "url": Text("Address"),
     "where": Text("Where"),
+    "words": Text("Words"),
 }
 """The labels of the arguments of our own tools that people may be asked to approve."""
 SERVERS_WORDS = Text("Names and labels here are those of the server {server}, in its own words.")
