@@ -30,6 +30,7 @@ from bot.core.check import Level
 from bot.dev.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.dev.model.request import ModelRequest
 from bot.dev.workspace import Workspace
+from bot.features.triggers.commands import REMOVE, change_rule
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.operators import RulesForOperators
 from bot.features.triggers.rules import Rest, Rule, RuleState
@@ -381,22 +382,20 @@ async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) 
         assert line.split() == facts
         said = json.loads((await bot(tmp_path, "triggers", "--json", **shared)).out)
         assert (said["state"], said["runs_today"], said["cost_today"]) == ("on", 1, 0.25)
-        assert (
-            "Rules: 1, 1 on; 1 runs and $0.2500 today."
-            in (await bot(tmp_path, "usage", **shared)).out
-        )
+        part = RulesForOperators(TriggerSettings(), outcome_counter())
+        [used] = await part.usage_lines(stores)
+        assert used.startswith("Rules: 1, 1 on; 1 runs and $0.2500 today.")
         paused = await bot(tmp_path, "triggers", "pause", on.id, **shared)
         assert (paused.code, paused.out) == (0, f"{on.id}: paused.\n")
         assert [each.state for each in await store.in_team("T1")] == [RuleState.PAUSED]
         failed = on.model_copy(update={"id": "rule_failed", "rest": Rest.FAILED})
         await store.add(failed, most=9)
-        part = RulesForOperators(TriggerSettings(), outcome_counter())
         assert [(check.level, check.text) for check in await part.checks(stores)] == [
             (Level.OK, "2 rules: 1 on, 0 waiting for approval"),
             (Level.WARNING, "paused after failing several times: rule_failed"),
         ]
         await store.remove(failed)
-        assert (await bot(tmp_path, "triggers", "remove", on.id, **shared)).code == 0
+        await change_rule(stores, on.id, REMOVE)
         assert await store.in_team("T1") == []
         gone = await bot(tmp_path, "triggers", "resume", on.id, **shared)
         assert gone.code == 3

@@ -60,12 +60,14 @@ class OwnRules:
             await self.rules.check_owner(rule.owner, rule.channel)
 
     async def propose(self, **fields: Any) -> tuple[Rule, int]:
-        """Store a rule of the asker, who has approved it. It is on if they may approve rules there; if not,
-        those are asked who may. Return it, and how many were asked."""
+        """Store a rule of the asker. It is on if they may approve rules there, and have approved the call;
+        if not, those are asked who may. Return it, and how many were asked."""
         rule = _rule(current_request().request, fields)
         async with _for_the_model():
+            settings = await self.rules.gate.settings(rule.channel)
+            confirms = self.rules.gate.policy.confirms(settings, mutates=True, sensitive=True)
             rule = await self.rules.propose(rule.owner, rule)
-            if await self.rules.may_approve(rule.owner, rule.channel):
+            if confirms and await self.rules.may_approve(rule.owner, rule.channel):
                 return await self.rules.approve(rule.owner, rule.id, rule.revision), 0
             names = await apps_in(self.rules.slack, rule.channel) if rule.apps else {}
             return rule, len(await ask_approvers(self.rules, rule, names))

@@ -352,17 +352,11 @@ def test_everything_that_is_shown_of_a_rule_fits_into_slack(locale: str) -> None
     )
     used, names = Used(10**6, 10**6, 10.0**6, 10**6), dict.fromkeys(long.apps, "*A*" * 99)
     with reader(locale):
-        for rule, state, rest in product((short, long), RuleState, (None, *Rest)):
-            stored = rule.model_copy(update={"state": state, "rest": rest})
-            for may_approve, is_looked_at in product((True, False), repeat=2):
-                view = rule_view(
-                    stored,
-                    apps=names,
-                    used=used,
-                    may_approve=may_approve,
-                    is_looked_at=is_looked_at,
-                )
-                accept_view(view, "modal")
+        states: list[tuple[RuleState, Rest | None]] = [(state, None) for state in RuleState]
+        states += [(RuleState.PAUSED, why) for why in Rest]
+        for rule, (state, why), may in product((short, long), states, (True, False)):
+            stored = rule.model_copy(update={"state": state, "rest": why})
+            accept_view(rule_view(stored, apps=names, used=used, may_approve=may), "modal")
         for of_form in (short, long, None):
             accept_view(rule_form(of_form, TriggerSettings(), names, with_owner=True), "modal")
         for rule in (short, long):
