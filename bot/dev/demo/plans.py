@@ -117,6 +117,11 @@ _OTHER_FIGURE = re.compile(
     r"|prognose)\b|中央値|割合|比べ",
     re.I,
 )
+_COMPARE = re.compile(
+    r"\b(?:compare the two|vergleiche die beiden|compare les deux|compara los dos|compare os dois)\b"
+    r"|2 つのファイルを比べ",
+    re.I,
+)
 _PROMISE = re.compile(
     r"\b(?:I will|I.ll|please|ich werde|ich mache|bitte|je vais|merci de|s.il (?:te|vous) plaît|voy a"
     r"|por favor|vou)\b|お願い|します",
@@ -135,6 +140,7 @@ _CHANNEL = re.compile(r"#([\w-]+)")
 _CLIPS = (".m4a", ".mp3", ".mp4", ".wav", ".webm")
 _NO_WORDS = re.compile(r"[(（][^()（）]*[)）]")
 _SAID = re.compile(r"^\[[\d:]+\] (.+)$", re.M)
+_TWO = 2
 _OWN = " (you)"  # after the bot's own name in what its tools show
 _RECEIPT = "receipt.png"
 _SALES_SQL = (
@@ -465,6 +471,27 @@ def chart(question: Question) -> Plan:
     return Answer(say(question.language, "chart_of" if charts else "no_chart"), {"charts": charts})
 
 
+def compare(question: Question) -> Plan:
+    """Compare the two tables that are attached."""
+    if len(question.attached) < _TWO:
+        return Answer(say(question.language, "compare_needs"))
+    files = question.attached[-_TWO:]
+    names = {"first": files[0].name, "second": files[1].name}
+    before = read_table((yield Call("read_file", {"file_id": files[0].id})))
+    after = read_table((yield Call("read_file", {"file_id": files[1].id})))
+    if before is None or after is None:
+        return Answer(say(question.language, "not_compared", **names))
+    arguments = {"before": before.handle, "after": after.handle, "key": next(iter(before.columns))}
+    differences = read_table((yield Call("compare_tables", arguments)))
+    if differences is None:
+        return Answer(say(question.language, "not_compared", **names))
+    words = say(question.language, "differences", **names)
+    sources = [
+        part for file in files for part in _source(question, file.name, supports="all_figures")
+    ]
+    return Answer(words, {**_shown(differences, words.rstrip(".。")), "sources": sources})
+
+
 def sales(question: Question) -> Plan:
     """Total the sales of the sample database by region, with a chart."""
     output = yield Call("list_databases")
@@ -626,6 +653,7 @@ PLANS: list[tuple[Callable[[Question], bool], Callable[[Question], Plan]]] = [
     (_asks_to_convert, convert_time),
     (_has(_CLOCK), tell_time),
     (_has(_SUM), calculate),
+    (_has(_COMPARE), compare),
     (lambda question: bool(question.attached), about_file),
     (_has(_CONVERSATION), about_conversation),
     (_has(_DATABASE), about_database),
