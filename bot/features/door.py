@@ -17,13 +17,18 @@ from bot.slack.intake.slack_part import HomeViewer, SlackPart
 from bot.slack.ui.buttons import AnswerButton
 from bot.store import Stores
 from bot.text.translation import Text
+from bot.toolkit.provided.documents import DocumentText
+from bot.toolkit.provided.file_readers import FileReader, FileText
 from bot.toolkit.skill import Skill
 
 __all__ = [
     "AnswerButton",
     "Block",
     "Check",
+    "DocumentText",
     "Feature",
+    "FileReader",
+    "FileText",
     "Go",
     "HomeViewer",
     "Hooks",
