@@ -132,8 +132,9 @@ def fields_of(view: Mapping[str, Any], bot: str) -> dict[str, Any]:
     who = str((element(view, _WHO).get("selected_option") or {}).get("value") or "")
     if who not in _choices():
         raise MalformedPayload("a choice that the form does not offer")
-    people = tuple(element(view, _PEOPLE).get("selected_users") or ()) if who == _THESE else ()
-    apps = _parted(view, _APPS)
+    people, apps = tuple(element(view, _PEOPLE).get("selected_users") or ()), _parted(view, _APPS)
+    if people and who != _THESE:  # else the rule would be for more people than somebody meant
+        raise FormErrors({_WHO: words.NAMED_PEOPLE(these=words.FROM_THESE())})
     if (who == _THESE and not people and not apps) or (who == _ONLY_APPS and not apps):
         raise FormErrors({_WHO: words.NOBODY()})
     if {bot, SLACKBOT} & {*people}:

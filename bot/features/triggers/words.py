@@ -76,6 +76,7 @@ MINUTES, PER_HOUR, PER_DAY, DOLLARS = (
 CHECK_SUBMIT = Text("Next")
 
 NOBODY = Text("Choose people, or name apps.")
+NAMED_PEOPLE = Text("You chose people below: choose “{these}”, or leave them out.")
 NO_SUCH_APP = Text("{names} has not posted there lately.")
 APPS_THERE = Text("These apps have: {names}.")
 NO_INSTRUCTION = Text("Write what I do then.")

@@ -321,6 +321,7 @@ async def test_a_form_says_what_a_rule_cannot_have(redis_url: str) -> None:
         given |= filled(apps="", pattern="")
         for fields, name, said in (
             ({"who": "these"}, "who", "Choose people"),
+            ({"people": [CHLOE]}, "who", "Only these people"),
             ({"apps": "Pager"}, "apps", "These apps have: Alerts."),
             ({"who": "these", "people": [ALERTS]}, "people", "field below"),
             ({"pattern": "(unclosed"}, "pattern", "no regular expression"),
