@@ -27,7 +27,7 @@ from bot.testing.conversation import MemoryConversation
 from bot.testing.pressing import PLACE, Pressed, press_button
 from bot.testing.surface import RecordingSurface
 from bot.testing.tools import check_services, tool_of
-from bot.toolkit import Tool
+from bot.toolkit import FileReaders, Tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import ToolFunction
 
@@ -177,8 +177,9 @@ async def scripted_runner(
     ):
         toolbox = runner.deps.toolbox
         if tools:
+            of_runs = {FileReaders: FileReaders()}  # each run makes its own
             for function in tools:
-                check_services(function, toolbox.services)
+                check_services(function, {**toolbox.services, **of_runs})
             toolbox = replace(toolbox, catalogue=Catalogue.of(tools))
         yield runner.with_deps(toolbox=toolbox)
 
