@@ -53,9 +53,8 @@ from bot.web.fetching import WebFetcher
 from bot.web.web_search import ProviderWebSearch, WebSearchConfig
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
     from bot.model.client import ResponsesModel
+    from bot.model.sdk import AsyncOpenAI
 
 _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 

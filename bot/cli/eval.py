@@ -61,7 +61,8 @@ def evaluate(
     """
     from rich.console import Console
 
-    from bot.evals.results import print_comparison, print_results, read_evaluation
+    from bot.evals.report import print_comparison, print_results
+    from bot.evals.results import read_evaluation
 
     places = cases or [_SHIPPED]
     before = read_evaluation(compare) if compare else None

@@ -20,6 +20,7 @@ from bot.core.errors import BotError, ConfigurationError
 
 if TYPE_CHECKING:
     from bot.cli.dev import Running
+    from bot.runs.trials import CaseRun
     from bot.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -61,9 +62,7 @@ def dev(
 
 def serve() -> None:
     """Run the bot in Slack, in one process."""
-    from bot.evals.trials import run_trial_case
-
-    _serve(configured, run_case=run_trial_case)
+    _serve(configured, run_case=_run_trial_case)
 
 
 def web() -> None:
@@ -73,9 +72,14 @@ def web() -> None:
 
 def worker() -> None:
     """Answer what `bot web` receives. Needs REDIS_URL."""
+    _serve(_with_shared_redis, intake=False, run_case=_run_trial_case)
+
+
+async def _run_trial_case(*case: Any, **how: Any) -> CaseRun:
+    """See `run_trial_case`, which loads what evaluates answers."""
     from bot.evals.trials import run_trial_case
 
-    _serve(_with_shared_redis, intake=False, run_case=run_trial_case)
+    return await run_trial_case(*case, **how)
 
 
 def _serve(load: Callable[[], Settings], **parts: Any) -> None:

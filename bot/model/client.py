@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 from ssl import SSLContext
+from types import NoneType
 from typing import Any, cast
 
 from httpx2 import (
@@ -28,17 +29,7 @@ from httpx2 import (
     Response,
     ServerSentEvent,
     SSEError,
-    create_ssl_context,
 )
-from openai import (
-    APIStatusError,
-    AsyncOpenAI,
-    AsyncStream,
-    DefaultAioHttpClient,
-    NotFoundError,
-    OpenAIError,
-)
-from openai._models import FinalRequestOptions
 from pydantic_core import to_json
 from typing_extensions import override
 
@@ -47,6 +38,17 @@ from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
 from bot.model.decoding import ResponseReader, read_object
 from bot.model.errors import from_body, from_exception, said_by_service, stores_nothing
+from bot.model.sdk import (
+    APIStatusError,
+    AsyncOpenAI,
+    AsyncStream,
+    DefaultAioHttpClient,
+    FinalRequestOptions,
+    NotFoundError,
+    OpenAIError,
+    default_ssl_context,
+    path_template,
+)
 from bot.model.traits import FORCING, ServerTraits
 from bot.model.types import ModelRequest, ModelResponse, Progress, TextPart
 
@@ -77,6 +79,7 @@ _REASONING_ITEM = re.compile(r"reasoning|item\['content'\]|encrypted[_ ]content|
 _DELETIONS = 8  # at a time
 _POST = FinalRequestOptions.construct(method="post", url=_PATH)
 _EVENTS = re.compile(rb"\s*(event|data|id|retry)?:")
+_ANY = {"accept": "*/*"}
 _EVENT_STREAM = {"content-type": "text/event-stream"}
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 _MOST_OF_A_STREAM = 4 * _MOST_OF_AN_EVENT
@@ -104,7 +107,7 @@ def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> A
 @cache
 def _certificates() -> SSLContext:
     """Read the trusted certificates once for all clients of the process: that takes 50 ms of CPU."""
-    return create_ssl_context()
+    return default_ssl_context()
 
 
 _first_try: ContextVar[Response | Exception | None] = ContextVar("first_try", default=None)
@@ -256,7 +259,8 @@ async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]
     async def deleted(each: str) -> bool:
         async with places:
             try:
-                await client.responses.delete(each)
+                path = path_template("/responses/{id}", id=each)
+                await client.delete(path, cast_to=NoneType, options={"headers": _ANY})
             except NotFoundError:
                 return True
             except OpenAIError as error:

@@ -16,7 +16,7 @@ from bot.text.invisible_text import readable
 from bot.text.redaction import redacted
 
 if TYPE_CHECKING:
-    import openai
+    from bot.model import sdk
 
 _BY_CODE = {
     "previous_response_not_found": ModelErrorKind.MISSING_PARENT,
@@ -113,24 +113,25 @@ def _parameters() -> frozenset[str]:
     return frozenset(ResponseCreateParamsBase.__annotations__)
 
 
-def from_exception(error: openai.OpenAIError) -> ModelError:
+def from_exception(error: sdk.OpenAIError) -> ModelError:
     """Return the SDK's error as a ModelError of its kind."""
     import httpx2
-    import openai
 
-    if isinstance(error, openai.APIConnectionError):  # timeouts are among these
+    from bot.model import sdk
+
+    if isinstance(error, sdk.APIConnectionError):  # timeouts are among these
         unreached = _unreached(error)
         is_away = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
         kind = ModelErrorKind.UNREACHABLE if is_away else ModelErrorKind.OVERLOADED
         return ModelError(kind, unreached, detail=unreached)
-    if isinstance(error, openai.APIStatusError):
+    if isinstance(error, sdk.APIStatusError):
         return _classified(error.body, error.message, error.status_code, error.request_id)
-    if isinstance(error, openai.APIError):
+    if isinstance(error, sdk.APIError):
         return _classified(error.body, error.message, None, None)
     return ModelError(ModelErrorKind.BAD_REQUEST, str(error))
 
 
-def _unreached(error: openai.APIConnectionError) -> str:
+def _unreached(error: sdk.APIConnectionError) -> str:
     """Return the host, which may be wrong, and the cause: the SDK calls even a refusal a timeout."""
     return f"{error.request.url.host}: {str(error.__cause__ or '') or error}"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from bot.model.sdk import AsyncOpenAI
 
 _LEAST_WINDOW = 1_024  # tokens; less is a placeholder
 
@@ -29,7 +29,7 @@ async def describes(client: AsyncOpenAI, name: str) -> bool:
 
 async def _read(client: AsyncOpenAI, path: str) -> object:
     """Return the JSON at `path`; None for an error, and for what is no JSON whatever it says it is."""
-    from openai import OpenAIError
+    from bot.model.sdk import OpenAIError
 
     try:
         return await client.get(path, cast_to=object)

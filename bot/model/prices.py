@@ -5,11 +5,12 @@ Prices come from the table in the `genai-prices` package, which lacks the fees o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.core.chain import NO_USAGE, Usage
 
 if TYPE_CHECKING:
-    from genai_prices.types import ModelInfo, TieredPrices
+    from genai_prices.types import ModelInfo, Provider, TieredPrices
 
 _LARGEST_OUTPUT = 128_000
 """Tokens that current models keep free for output: window − this = the largest input."""
@@ -100,11 +101,17 @@ class PriceList:
 @lru_cache(maxsize=32)  # more models than a deployment names
 def _known(model: str) -> ModelInfo | None:
     """Return the model in the table; None when the table lacks it."""
-    # Imported at first use: the table takes a third of a second to load.
-    from genai_prices.data_snapshot import get_snapshot
+    return _openai().find_model(model.lower())
 
-    provider = next(each for each in get_snapshot().providers if each.id == "openai")
-    return provider.find_model(model.lower())
+
+@cache
+def _openai() -> Provider:
+    """Return OpenAI's part of the table, and give back the memory of the other thirty providers."""
+    import genai_prices.data  # at first use: it takes a while
+
+    providers = genai_prices.data.providers
+    del sys.modules["genai_prices.data"], genai_prices.data
+    return next(each for each in providers if each.id == "openai")
 
 
 @lru_cache(maxsize=32)

@@ -17,7 +17,7 @@ from bot.runs.queue.workers import NAME
 from bot.store import Connection, Erased, Names
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from bot.model.sdk import AsyncOpenAI
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from bot.core.answers import Chart
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.library.documents import drawing, spreadsheets
+from bot.library.documents import spreadsheets
 from bot.library.documents.results import Unwritable
-from bot.services import reports
 from bot.text.locales import rewritten
 from bot.text.redaction import redacted, redacted_all, redacted_cells
 from bot.toolkit.provided.artifacts import Artifacts
@@ -37,6 +36,8 @@ class ArtifactExports:
 
     async def report(self, markdown: str, suffix: str, *, title: str) -> ReportFile:
         """See `Exports.report`."""
+        from bot.services import reports  # the code of all their formats
+
         markdown = await asyncio.to_thread(redacted, markdown)
         try:
             return await reports.report(markdown, suffix, title=title, artifacts=self.artifacts)
@@ -45,6 +46,8 @@ class ArtifactExports:
 
     async def chart(self, chart: Chart) -> ChartImage:
         """See `Exports.chart`."""
+        from bot.library.documents import drawing
+
         locale = current_request().request.spoken_locale
         chart = Chart.model_validate(redacted_all(chart.model_dump()))
         if chart.kind == "image":

@@ -8,9 +8,12 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
-from redis.exceptions import AuthenticationError, NoPermissionError
-
 from bot.core.errors import ConfigurationError, StoreUnavailable
+from bot.core.fronts import hidden
+
+with hidden("opentelemetry.sdk.metrics"):  # which redis-py loads to offer figures of its own
+    from redis.exceptions import AuthenticationError, NoPermissionError
+
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.leases import Lease, Leases, Lock, locked

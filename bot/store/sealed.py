@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from pydantic import BaseModel
 
 from bot.core.errors import ConfigurationError, CorruptValue
 from bot.store.connection import Connection
 from bot.store.processes import Keyring
 from bot.store.values import decode
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -30,6 +33,8 @@ class SealedBox:
 
     def __init__(self, keys: Sequence[str], keyring: Keyring | None = None) -> None:
         """Use `keys`; `keyring` says which of them is in use. Raises ValueError for an invalid key."""
+        from cryptography.fernet import Fernet, MultiFernet  # 7 MB, for a bot that has keys
+
         self._fernets = [Fernet(key) for key in keys]
         self._all = MultiFernet(self._fernets)
         self._keyring = keyring
@@ -38,12 +43,19 @@ class SealedBox:
         """Encrypt `data` with the key in use."""
         return self._in_use.encrypt(data)
 
-    def decrypt(self, sealed: bytes, ttl: int | None = None) -> bytes:
-        """Decrypt `sealed`. Raises InvalidToken, also if it is older than `ttl` seconds."""
-        return self._all.decrypt(sealed, ttl)
+    def decrypt(self, sealed: bytes, ttl: int | None = None) -> bytes | None:
+        """Decrypt `sealed`; None when no key opens it, or it is older than `ttl` seconds."""
+        from cryptography.fernet import InvalidToken
+
+        try:
+            return self._all.decrypt(sealed, ttl)
+        except InvalidToken:
+            return None
 
     def is_on_key_in_use(self, sealed: bytes) -> bool:
         """Return whether the key in use opens `sealed`."""
+        from cryptography.fernet import InvalidToken
+
         try:
             self._in_use.decrypt(sealed)
         except InvalidToken:
@@ -86,13 +98,14 @@ class SealedValues:
 
         Raises CorruptValue when it is damaged or no key opens it.
         """
-        try:
-            return decode(kind, self._box.decrypt(stored))
-        except (InvalidToken, CorruptValue):
-            raise CorruptValue(
-                "it is damaged or from a newer version of the bot, or BOT_ENCRYPTION_KEYS lacks the key "
-                "it was kept with"
-            ) from None
+        opened = self._box.decrypt(stored)
+        with suppress(CorruptValue):
+            if opened is not None:
+                return decode(kind, opened)
+        raise CorruptValue(
+            "it is damaged or from a newer version of the bot, or BOT_ENCRYPTION_KEYS lacks the key "
+            "it was kept with"
+        )
 
     async def load(self, key: str, kind: type[M]) -> Stored[M] | None:
         """Return the value at `key`, None without one. Raises CorruptValue.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-# The queue reads the same REDIS_URL with these.
-from docket._redis_sentinel import OwnedSentinelConnectionPool, parse_sentinel_url
 from redis.asyncio import ConnectionPool
 from redis.asyncio.sentinel import (
     Sentinel,
@@ -16,6 +14,9 @@ from redis.asyncio.sentinel import (
 from typing_extensions import override
 
 from bot.store.pools import Pool
+
+# The queue reads the same REDIS_URL with these.
+from bot.store.queue_library import OwnedSentinelConnectionPool, parse_sentinel_url
 
 
 class _Following(SentinelManagedConnection):

@@ -33,7 +33,7 @@ from bot.core.errors import (
 from bot.slack.edge.client import error_code
 
 if TYPE_CHECKING:
-    import openai
+    from bot.model import sdk
 
 _CODE = re.compile(r"[a-z0-9_.:-]{1,60}")
 _OPENAI_CODES = re.compile(r"[a-z]+(_[a-z]+){1,6}")
@@ -43,8 +43,8 @@ _DURING = "During handling of the above exception, another exception occurred:"
 
 def error_text(error: BaseException) -> str:
     """Return one line about `error` that quotes nobody; "" when only its type is safe."""
-    openai = sys.modules.get("openai")  # which nobody else needs to load
-    if openai is not None and isinstance(error, openai.APIError):
+    sdk = sys.modules.get("bot.model.sdk")  # which nobody else needs to load
+    if sdk is not None and isinstance(error, sdk.APIError):
         return " ".join(_service_text(error).split())
     for kind, text in _TEXTS:
         if isinstance(error, kind):
@@ -101,13 +101,13 @@ def _model_text(error: ModelError) -> str:
     return f"{error.kind} ({error.detail})" if error.detail else str(error.kind)
 
 
-def _service_text(error: openai.APIError) -> str:
-    import openai
+def _service_text(error: sdk.APIError) -> str:
+    from bot.model import sdk
 
-    if isinstance(error, openai.APIConnectionError):
+    if isinstance(error, sdk.APIConnectionError):
         cause = error_line(error.__cause__) if error.__cause__ else "no connection"
         return f"{error.request.url.host}: {cause}"
-    status = error.status_code if isinstance(error, openai.APIStatusError) else ""
+    status = error.status_code if isinstance(error, sdk.APIStatusError) else ""
     code = error.code if _OPENAI_CODES.fullmatch(error.code or "") else ""
     return f"{status} {code}"
 

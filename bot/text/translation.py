@@ -22,8 +22,6 @@ from importlib.resources import files
 from io import BytesIO
 
 from babel.lists import format_list
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
 from typing_extensions import override
 
 from bot.text.locales import locale_of
@@ -155,6 +153,10 @@ def _catalogue(locale: str) -> gettext.NullTranslations:
 
 
 def _read(language: str) -> gettext.NullTranslations:
+    # Here: a bot whose readers all read English needs neither.
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
     compiled = BytesIO()
     with files(_LOCALES).joinpath(f"{language}.po").open("rb") as file:
         write_mo(compiled, read_po(file, locale=language))

@@ -19,7 +19,7 @@ from bot.features.clips.transcript import Said, Transcript
 from bot.runs.policy.spending import Payment
 
 if TYPE_CHECKING:
-    from openai import APIStatusError
+    from bot.model.sdk import APIStatusError
 
 log = logging.getLogger(__name__)
 
@@ -131,8 +131,7 @@ class Transcriber:
     async def _post(self, data: bytes, ending: str) -> bytes:
         # This part of OpenAI's SDK takes a tenth of a second to load, which would hold everything.
         await asyncio.to_thread(import_module, "openai.resources.audio.transcriptions")
-        import openai
-
+        from bot.model import sdk
         from bot.model.client import sdk_client
         from bot.model.errors import from_exception
 
@@ -143,12 +142,12 @@ class Transcriber:
                     file=(f"clip.{ending}", io.BytesIO(data)), model=self.settings.model, **form
                 )
                 return bytes(response.content)
-        except openai.APIStatusError as error:
+        except sdk.APIStatusError as error:
             if form and error.status_code in (400, 422) and _is_about_form(error):
                 self._takes_form = False
                 return await self._post(data, ending)
             raise self._refused(error) from None
-        except openai.OpenAIError as error:
+        except sdk.OpenAIError as error:
             log.warning("a clip was not transcribed: %s", from_exception(error))
             raise _not_transcribed(ModelErrorKind.OVERLOADED) from None
 

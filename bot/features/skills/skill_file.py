@@ -11,16 +11,12 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-from typing_extensions import override
-
 from bot.agent.calls.outputs import without_marks
 from bot.text.invisible_text import readable
 
 MOST_BODY = 20_000  # characters, about the 5,000 tokens of the standard
 MOST_LINES = 500  # of a body, as the standard advises
 _MOST_FRONTMATTER = 20_000  # characters
-_MOST_DEPTH = 10  # of YAML
 _MOST_NAME, _MOST_DESCRIPTION, _MOST_COMPATIBILITY = 64, 1_024, 500  # characters
 _MOST_TOOLS = 50
 _LONGEST_NAME = 128  # that can be used at all
@@ -118,44 +114,19 @@ def _fields(frontmatter: str, warnings: list[str]) -> dict[str, Any]:
     """Return the fields of a frontmatter. Raises Unusable."""
     if len(frontmatter) > _MOST_FRONTMATTER:
         raise Unusable(f"its frontmatter has more than {_MOST_FRONTMATTER:,} characters")
+    from bot.features.skills.frontmatter import NotYaml, read_yaml  # for a bot that has skills
+
     try:
-        fields = _parsed(frontmatter)
-    except yaml.YAMLError as error:
+        fields = read_yaml(frontmatter)
+    except NotYaml as error:
         try:
-            fields = _parsed(_with_quotes(frontmatter))
-        except yaml.YAMLError:
-            raise Unusable(f"its frontmatter is no YAML: {_problem(error)}") from None
+            fields = read_yaml(_with_quotes(frontmatter))
+        except NotYaml:
+            raise Unusable(f"its frontmatter is no YAML: {error}") from None
         warnings.append("a value with a bare colon was read as text: put it in quotes")
     if not isinstance(fields, dict):
         raise Unusable("its frontmatter has no fields")
     return fields
-
-
-class _Loader(yaml.BaseLoader):
-    """Reads YAML as text, lists and maps, so that version 1.10 stays what it is, and nothing is made of
-    a tag. Refuses aliases, by which a few lines become gigabytes, and depth."""
-
-    _depth = 0
-
-    @override
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("it has an alias (*), which is not taken")
-        if self._depth >= _MOST_DEPTH:
-            raise yaml.YAMLError("it is nested too deeply")
-        self._depth += 1
-        try:
-            return super().compose_node(parent, index)
-        finally:
-            self._depth -= 1
-
-
-def _parsed(text: str) -> Any:
-    """Return YAML as Python values. Raises YAMLError."""
-    try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - makes nothing but text, lists and maps
-    except (ValueError, RecursionError) as error:  # of its reader
-        raise yaml.YAMLError(str(error)) from None
 
 
 def _with_quotes(frontmatter: str) -> str:
@@ -176,13 +147,6 @@ def _quoted(line: str) -> str:
         return line
     value = match[2].replace("\\", "\\\\").replace('"', '\\"')
     return f'{match[1]}: "{value}"'
-
-
-def _problem(error: yaml.YAMLError) -> str:
-    """Return what is wrong, and in which line of the file."""
-    mark = getattr(error, "problem_mark", None)
-    where = f"line {mark.line + 2}: " if mark else ""
-    return where + (getattr(error, "problem", None) or " ".join(str(error).split()))
 
 
 def _name(fields: dict[str, Any], folder: str, warnings: list[str]) -> str:

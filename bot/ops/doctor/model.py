@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
-from openai import APIStatusError, AsyncOpenAI, OpenAIError
-
 from bot.agent import prompts
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.window import portable
@@ -27,6 +25,7 @@ from bot.model import ModelRequest, ModelResponse, ServerTraits
 from bot.model.client import ResponsesModel, sdk_client
 from bot.model.errors import from_exception
 from bot.model.listing import describes, listed_models
+from bot.model.sdk import APIStatusError, AsyncOpenAI, OpenAIError
 from bot.settings import NO_MODEL, Settings
 from bot.settings.checks import check_prices, unpriced_models
 from bot.text.token_estimate import estimated_tokens

@@ -11,15 +11,13 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from docket import Docket
-from docket.dependencies import _concurrency
-from docket.execution import TaskFunction
 from redis import exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from typing_extensions import override
 
 from bot.runs.queue.workers import NAME
+from bot.store.queue_library import Docket, TaskFunction, _concurrency
 from bot.store.sentinels import follow_primary
 
 _HEARTBEAT = timedelta(seconds=20)

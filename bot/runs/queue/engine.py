@@ -33,7 +33,7 @@ from bot.store import Mailbox
 from bot.text.translation import load_catalogue, reader
 
 if TYPE_CHECKING:
-    from docket import ConcurrencyLimit, Docket, Worker
+    from bot.store.queue_library import ConcurrencyLimit, Docket, Worker
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +142,7 @@ class Engine:
         self._register()
 
     def _register(self) -> None:
-        from docket import ConcurrencyLimit
+        from bot.store.queue_library import ConcurrencyLimit
 
         async def ticket(
             thread_key: str,
@@ -193,7 +193,7 @@ class Engine:
         """
         self._handle, self._on_deferred = handle, on_deferred
         self._on_held, self._on_dropped, self._is_paused = on_held, on_dropped, is_paused
-        from docket import Worker
+        from bot.store.queue_library import Worker
 
         lease = timedelta(seconds=self._options.lease)
         async with Worker(

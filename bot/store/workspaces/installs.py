@@ -12,7 +12,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 
-from cryptography.fernet import InvalidToken
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.errors import CorruptValue
@@ -153,15 +152,13 @@ class InstallStore:
 
     async def use_state(self, state: str) -> bool:
         """Use up a state parameter. Return True once for each valid state, for ten minutes."""
-        try:
-            given_out = self._box.decrypt(state.encode(), ttl=STATE_SECONDS) == _STATE
-        except InvalidToken:
+        if self._box.decrypt(state.encode(), ttl=STATE_SECONDS) != _STATE:
             return False
         used = sha256(
             urlsafe_b64decode(state.encode())
         ).hexdigest()  # one token has many base64 spellings
         keys, bounds = [self._redis.key("oauth-states-used")], (STATE_SECONDS, _MOST_USED)
-        return given_out and bool(await self._redis.script("use_once", keys, used, *bounds))
+        return bool(await self._redis.script("use_once", keys, used, *bounds))
 
     def _key(self, holder: str) -> str:
         return self._redis.key("install", holder)

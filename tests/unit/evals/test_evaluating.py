@@ -17,7 +17,8 @@ from bot.core.errors import ConfigurationError
 from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.evals.cases import Case, read_cases
 from bot.evals.models import local_model
-from bot.evals.results import CaseResult, Evaluation, print_comparison, print_results
+from bot.evals.report import print_comparison, print_results
+from bot.evals.results import CaseResult, Evaluation
 from bot.evals.running import evaluate
 from bot.features.skills.settings import SkillSettings
 from bot.settings import Settings
