@@ -13,7 +13,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from cryptography.fernet import Fernet, InvalidToken
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.core.background import alongside
@@ -21,6 +20,7 @@ from bot.features.clips.transcript import Transcript
 from bot.store import Stores
 from bot.store.families import Family
 from bot.store.leases import Lock, locked
+from bot.store.sealed import SealedBox
 from bot.store.values import Value
 
 KEPT, LOCK = "clips", "clips-lock"
@@ -44,7 +44,7 @@ class KeptTranscript:
 
     value: Value[Sealed]
     lock: tuple[str, ...]
-    box: Fernet
+    box: SealedBox
 
     @classmethod
     def of(
@@ -53,18 +53,18 @@ class KeptTranscript:
         """Return the place for a clip of the person `by`, with whom it is erased; `digest` is the
         SHA-256 of its bytes."""
         name = hashlib.sha256(b"name" + digest + model.encode()).hexdigest()[:32]
-        key = base64.urlsafe_b64encode(hashlib.sha256(b"seal" + digest).digest())
+        key = base64.urlsafe_b64encode(hashlib.sha256(b"seal" + digest).digest()).decode()
         place = (team, by or "unknown", file_id, name)
         value = Value(stores.redis, stores.redis.key(KEPT, *place), Sealed, DAYS * 86_400)
-        return cls(value, (LOCK, *place), Fernet(key))
+        return cls(value, (LOCK, *place), SealedBox([key]))
 
     async def get(self) -> Transcript | None:
         """Return the transcript; None if there is none yet."""
         sealed = await self.value.get_readable()
         try:
-            opened = self.box.decrypt(sealed.text) if sealed else None
+            opened = self.box.decrypt(sealed.text.encode()) if sealed else None
             return Transcript.model_validate_json(opened) if opened else None
-        except (InvalidToken, ValidationError):
+        except ValidationError:
             return None
 
     async def set(self, transcript: Transcript) -> None:
