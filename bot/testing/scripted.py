@@ -177,7 +177,7 @@ async def scripted_runner(
     ):
         toolbox = runner.deps.toolbox
         if tools:
-            of_runs = {FileReaders: FileReaders()}  # each run makes its own
+            of_runs: dict[type, object] = {FileReaders: FileReaders()}  # each run makes its own
             for function in tools:
                 check_services(function, {**toolbox.services, **of_runs})
             toolbox = replace(toolbox, catalogue=Catalogue.of(tools))
