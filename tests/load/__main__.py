@@ -1,5 +1,8 @@
 """`python -m tests.load`: acknowledgements and first signs under bursts, and what a run costs.
 
+`python -m tests.load --acks`: mentions faster than runs can be made, to `bot web` with one worker, then to
+`bot serve`. All on one machine: on a busy one, look at the CPU an event and at what is late by itself.
+
 tests/load/README.md reads the figures. Measured on a busy machine they say little: repeat.
 """
 
@@ -13,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from tests.faults.processes import started
+from tests.load.acks import Acks, acks
 from tests.load.load import Burst, Work, bursts, engine_cpu, quantile, site, work
 
 
@@ -46,7 +50,31 @@ def tell_work(found: Work) -> None:
         say(f"    {name:<32} {count:6.2f}")
 
 
+def tell_acks(commands: tuple[str, ...], found: Acks) -> None:
+    say(f"\n{found.mentions} mentions, to bot {' and bot '.join(commands)}")
+    for name, values in (
+        ("acknowledged", found.acks),
+        ("answered", found.answers),
+        ("the stand-in late", found.late),
+    ):
+        p50, p99, most = (quantile(values, share) for share in (0.5, 0.99, 1.0))
+        say(
+            f"  {name:<18} {len(values):6,}   p50 {p50:.3f} s   p99 {p99:.3f} s   most {most:.3f} s"
+        )
+    slow = sum(each > 1 for each in found.acks)
+    say(
+        f"  later than 1 s: {slow:,} envelopes (goal: 0); answered {len(found.answers)} (goal: all)"
+    )
+    spent = ", ".join(f"{name} {ms:.1f} ms" for name, ms in found.cpu.items())
+    say(f"  CPU an event while they came: {spent}; load {os.getloadavg()[0]:.1f}")
+
+
 async def main(options: argparse.Namespace) -> None:
+    if options.acks:
+        for commands in (("web", "worker"), ("serve",)):
+            with tempfile.TemporaryDirectory(prefix="bot-load-") as folder:
+                tell_acks(commands, await acks(commands, Path(folder), rate=100, seconds=10))
+        return
     load = os.getloadavg()[0]
     say(f"{os.cpu_count()} CPUs ({platform.machine()}), load before the start {load:.1f}")
     say(f"the engine alone: {await engine_cpu(options.runs):.2f} ms CPU a run (goal: ≤ 10)")
@@ -61,6 +89,7 @@ async def main(options: argparse.Namespace) -> None:
 
 
 parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
+parser.add_argument("--acks", action="store_true", help="100 mentions a second for ten seconds")
 parser.add_argument("--rate", type=int, default=200, help="events a second")
 parser.add_argument("--seconds", type=float, default=1.0, help="length of a burst")
 parser.add_argument("--bursts", type=int, default=5)

@@ -151,7 +151,7 @@ async def bursts(at: Site, *, events_per_second: int, seconds: float, count: int
     is never better."""
     acks, statuses, sent = [], [], 0
     late: list[float] = []
-    watching = asyncio.create_task(_watch(late))
+    watching = asyncio.create_task(watch(late))
     for _ in range(count):
         at.forget()
         questions = int(events_per_second * seconds / 2)
@@ -171,7 +171,7 @@ async def bursts(at: Site, *, events_per_second: int, seconds: float, count: int
     return Burst(sent, acks, statuses, late)
 
 
-async def _watch(late: list[float]) -> None:
+async def watch(late: list[float]) -> None:
     while True:
         due = time.perf_counter() + 0.01
         await asyncio.sleep(0.01)
