@@ -62,7 +62,9 @@ class RuleJobs:
         dollars = _LEAST
         if rule:
             most = self.deps.limits.cost or rule.daily_dollars
-            may_spend = await store.begin(rule, message, request.received_at, most)
+            may_spend = await store.begin(
+                rule, message, request.received_at, most, goes_on=is_begun
+            )
             if may_spend is None and not is_begun:
                 self.counter.labels(f"worker_{Outcome.TOO_MANY}").inc()
                 return

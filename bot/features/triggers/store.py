@@ -68,13 +68,18 @@ class RuleStore:
 
     async def in_channel(self, team: str, channel: str) -> list[Rule]:
         """Return the rules of a channel, the oldest first; skip damaged ones."""
-        rules = (await self._rules(team, channel).all(renew=True)).values()
-        return sorted(rules, key=lambda rule: rule.created_at)
+        return _oldest_first(await self._rules(team, channel).all(renew=True))
 
     async def in_team(self, team: str) -> list[Rule]:
         """Return all rules of a workspace by channel, the oldest first."""
-        channels = sorted(await self.channels(team))
-        return [rule for channel in channels for rule in await self.in_channel(team, channel)]
+        channels = [self._rules(team, name) for name in sorted(await self.channels(team))]
+        reading = [command for rules in channels for command in rules.reading(renew=True)]
+        replies = (await self.redis.together(*reading))[::2] if reading else ()
+        return [
+            rule
+            for rules, fields in zip(channels, replies, strict=True)
+            for rule in _oldest_first(rules.decoded(fields))
+        ]
 
     async def get(self, team: str, channel: str, rule_id: str) -> Rule | None:
         """Return a rule as it is now; None without one."""
@@ -120,10 +125,17 @@ class RuleStore:
         return Used(hour, day, _dollars(costs), questions)
 
     async def begin(
-        self, rule: Rule, message: Posted, at: datetime, dollars: float
+        self,
+        rule: Rule,
+        message: Posted,
+        at: datetime,
+        dollars: float,
+        *,
+        goes_on: bool = False,
     ) -> float | None:
         """Count the run for a message, which may cost up to `dollars`, and return how much of them it may
-        spend. Return None, and count nothing, if the rule has had all its runs or spent its budget.
+        spend. Return None, and count nothing, if the rule has had all its runs or spent its budget. A run
+        that `goes_on`, perhaps hours after it was counted, is one of the rule's runs already.
 
         Safe to repeat: a run counts once. Of two that begin at once neither exceeds a limit.
         """
@@ -140,7 +152,8 @@ class RuleStore:
         hour, day, costs = replies[-3:]
         own = float(costs.get(ts.encode(), dollars))
         left = rule.daily_dollars - (_dollars(costs) - own)
-        if hour > rule.runs_per_hour or day > rule.runs_per_day or left <= 0:
+        is_full = not goes_on and (hour > rule.runs_per_hour or day > rule.runs_per_day)
+        if is_full or left <= 0:
             await self.redis.together(("ZREM", runs.key, name), ("HDEL", spent, ts))
             return None
         await self._threads(rule.team, message).add([f"{rule.id}/{ts}"])
@@ -227,6 +240,10 @@ class RuleStore:
 
     def _seen(self, rule: Rule, ts: str) -> str:
         return self.redis.key("rule-seen", rule.team, rule.id, ts)
+
+
+def _oldest_first(rules: dict[str, Rule]) -> list[Rule]:
+    return sorted(rules.values(), key=lambda rule: rule.created_at)
 
 
 def _name_of(message: Posted) -> str:

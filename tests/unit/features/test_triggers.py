@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -364,6 +364,21 @@ async def test_runs_that_begin_at_once_keep_to_the_limits(redis_url: str) -> Non
         cheap = rule.model_copy(update={"id": "rule_2", "daily_dollars": 0.05, "runs_per_hour": 99})
         spent = [await store.begin(cheap, each, at, 0.02) for each in message]
         assert sum(filter(None, spent)) <= 0.05 + 1e-9
+
+
+async def test_a_run_that_waited_for_a_decision_goes_on_with_its_money(redis_url: str) -> None:
+    """However many others began while it waited, it is none of theirs, and stays counted."""
+    async with open_stores(redis_url) as stores:
+        store, at = RuleStore.of(stores), datetime.now(UTC) - timedelta(hours=3)
+        rule = Rule(
+            team="T1", channel=PLACE, owner=ADA, instruction=ASK, anyone=True, runs_per_hour=1
+        )
+        for hours in range(3):
+            message = Posted(PLACE, f"{hours}.0", f"{hours}.0", BEN, "", "hi")
+            assert await store.begin(rule, message, at + timedelta(hours=hours, minutes=hours), 0.5)
+        waited = Posted(PLACE, "0.0", "0.0", BEN, "", "hi")
+        assert await store.begin(rule, waited, at, 0.5, goes_on=True) == 0.5
+        assert await store.has_begun(rule, waited)
 
 
 def written(w: Watched, since: int) -> list[str]:
