@@ -16,7 +16,7 @@ from bot.slack.edge.people_and_channels import person_from
 from bot.slack.edge.workspaces import Slack
 from bot.slack.ui.blocks import Block, section
 from bot.slack.ui.parts import context
-from bot.text.translation import reader
+from bot.text.translation import load_catalogue, reader
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,9 @@ async def _admins(slack: Slack) -> list[str]:
 
 
 async def _card(slack: Slack, user: str, rule: Rule, apps: AppNames) -> tuple[str, list[Block]]:
-    with reader(await slack.people.locale(user)):
+    locale = await slack.people.locale(user)
+    await load_catalogue(locale)
+    with reader(locale):
         return words.CARD_ASKS(person=f"<@{rule.owner}>"), card(rule, apps)
 
 

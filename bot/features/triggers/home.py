@@ -215,11 +215,17 @@ class RulesHome(SlackPart):
         press.later(self._asked(press, rule), "asking for the approval of a rule")
 
     async def _asked(self, press: Press, rule: Rule) -> None:
-        """Ask those who may approve a rule, once as it is now, and say whom."""
-        said, notice = words.ASKED_BEFORE(), f"{rule.id}:{rule.revision}"
+        """Ask those who may approve a rule, once as it is now, and say whom. It can be tried again if
+        nobody could be asked."""
+        said, asked = words.ASKED_BEFORE(), list[str]()
         threads = self._app.stores.threads
-        if await threads.first_notice(rule.team, rule.channel, notice):
-            asked = await ask_approvers(self._service, rule, await self._names(rule))
+        notice = rule.team, rule.channel, f"{rule.id}:{rule.revision}"
+        if await threads.first_notice(*notice):
+            try:
+                asked = await ask_approvers(self._service, rule, await self._names(rule))
+            finally:
+                if not asked:
+                    await threads.forget_notice(*notice)
             people = ", ".join(f"<@{user}>" for user in asked)
             said = words.ASKED(people=people) if asked else words.ASKED_NOBODY()
         await press.update(await self._view(press.user, rule, note(said), can_ask=False))

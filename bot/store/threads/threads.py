@@ -59,6 +59,10 @@ class Threads:
         key = self._notice_key(team, channel, ts)
         return bool(await self._redis.call("SET", key, "1", "NX", "EX", self._retention.claims))
 
+    async def forget_notice(self, team: str, channel: str, ts: str) -> None:
+        """Give back a claim of `first_notice` for a notice that nobody got."""
+        await self._redis.call("DEL", self._notice_key(team, channel, ts))
+
     async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
         """Return whether `first_notice` was called for the message."""
         claim = self._notice_key(team, channel, ts)
