@@ -117,6 +117,8 @@ async def test_other_clips_are_data(stores: Stores, text: str, by: str) -> None:
     [output] = bot.outputs()
     assert "revenue" in output.partition("[data ")[2]
     assert "their question" not in output
+    # Nothing tells the model before it listens that it will hear what the asker wants.
+    assert not any("is said in its clip" in text for text in bot.said(0))
 
 
 async def test_two_questions_pay_once(stores: Stores) -> None:
