@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from bot.features.triggers.forms import APP_ID
@@ -13,7 +14,8 @@ _LOOKED_AT = 100  # messages
 
 
 async def apps_in(slack: Slack, channel: str) -> dict[str, str]:
-    """Return the names of the apps that have posted in a channel lately, by their ids.
+    """Return the names of the apps that have posted in a channel lately, by their ids; with the id behind
+    a name that several have, because anybody can name an app as another.
 
     Raises SlackApiError and TRANSPORT_ERRORS.
     """
@@ -24,7 +26,11 @@ async def apps_in(slack: Slack, channel: str) -> dict[str, str]:
         if app and message.get("bot_id") != slack.identity.bot:
             name = one_line(str(profile.get("name") or message.get("username") or ""))
             names.setdefault(app, name or app)
-    return names
+    uses = Counter(map(str.casefold, names.values()))
+    return {
+        app: name if uses[name.casefold()] == 1 else f"{name} ({app})"
+        for app, name in names.items()
+    }
 
 
 def ids_of(named: Sequence[str], there: dict[str, str]) -> tuple[tuple[str, ...], list[str]]:

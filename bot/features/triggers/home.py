@@ -167,7 +167,8 @@ class RulesHome(SlackPart):
         target, fields = RuleTarget.of(form.metadata), fields_of(form.view, self._app.identity.user)
         rule = await self._rule(form.metadata) if target.id else None
         channel = rule.channel if rule else channel_of(form.view)
-        fields["apps"] = await self._app_ids(channel, fields["apps"], rule)
+        if fields["apps"]:
+            fields["apps"] = await self._app_ids(form.user, channel, fields["apps"], rule)
         people = await asyncio.gather(*map(self._app.people.find, fields["people"]))
         if any(person.kind is PersonKind.BOT for person in people):
             raise no_people()
@@ -301,11 +302,17 @@ class RulesHome(SlackPart):
         return rule
 
     async def _app_ids(
-        self, channel: str, named: Sequence[str], rule: Rule | None
+        self, user: str, channel: str, named: Sequence[str], rule: Rule | None
     ) -> tuple[str, ...]:
-        """Return the ids of apps. Raises FormErrors for names that no app has there."""
-        if not named:
-            return ()
+        """Return the ids of apps. Raises FormErrors for names that no app has there, which tells those
+        that have posted there: only to those who may see the rule, or are in the channel."""
+        try:
+            if rule:
+                await self._may_see(user, rule)
+            else:
+                await self._service.check_owner(user, channel)
+        except NotPermitted as refusal:
+            raise not_possible(str(refusal), refusal.reason, is_new=rule is None) from None
         there = dict(await self._there(channel)) | {app: app for app in (rule.apps if rule else ())}
         ids, unknown = ids_of(named, there)
         if unknown:

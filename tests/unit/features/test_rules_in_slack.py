@@ -12,6 +12,7 @@ from bot.dev.model import ModelRequest, Reply, Script, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.dev.workspace.events import interactivity
 from bot.dev.workspace.store.seed import ALERTS, add_alerts
+from bot.dev.workspace.store.state import BOT_USER
 from bot.features.home.view import CHANNEL
 from bot.features.triggers import words
 from bot.features.triggers.cards import card
@@ -47,7 +48,7 @@ from tests.unit.slack.judge import accept_blocks, accept_view
 from tests.unit.slack.test_home import home
 
 IDENTITY = Identity("T1", None, "U9", "B9", "Bot", "https://x.slack.com/")
-GENERAL = "C0GENERAL1"
+GENERAL, FINANCE = "C0GENERAL1", "C0FINANCE1"
 RUNBOOK = "Look up the runbook and answer."
 
 
@@ -316,6 +317,8 @@ async def test_a_form_says_what_a_rule_cannot_have(redis_url: str) -> None:
         add_alerts(bot.ws.state)
         bot.ws.channels[GENERAL].members.append(ALERTS)
         await bot.ws.say(ALERTS, GENERAL, "An error in billing")
+        bot.ws.channels[FINANCE].members[:] = [ADA, BOT_USER, ALERTS]
+        await bot.ws.say(ALERTS, FINANCE, "Which apps post here is nobody else's business")
         form = await opened(bot, BEN, NEW)
         given = filled(channel=GENERAL, instruction=RUNBOOK, who="anybody", people=[])
         given |= filled(apps="", pattern="")
@@ -326,6 +329,7 @@ async def test_a_form_says_what_a_rule_cannot_have(redis_url: str) -> None:
             ({"who": "these", "people": [ALERTS]}, "people", "field below"),
             ({"pattern": "(unclosed"}, "pattern", "no regular expression"),
             ({"channel": "C0RANDOM01"}, "channel", "invite me"),
+            ({"channel": FINANCE, "apps": "Pager"}, "channel", "needs to be in its channel"),
         ):
             reply = await bot.ws.submit(BEN, form["id"], given | filled(**fields))
             assert said in reply["errors"].get(name, ""), reply["errors"]

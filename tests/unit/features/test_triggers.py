@@ -17,6 +17,7 @@ from bot.core.errors import NotPermitted
 from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS
 from bot.dev.workspace.errors import CannotDo
+from bot.features.triggers.apps import apps_in, ids_of
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Rest, Rule, RuleState
 from bot.features.triggers.service import RuleService
@@ -250,6 +251,13 @@ async def test_other_apps_are_answered_by_list_and_two_bots_do_not_loop(redis_ur
         await w.quiet()
         assert (await w.rules.store.used(rule)).day == 3
         assert len(w.bot.api.requests) == 3
+        # An app that takes the name of another is neither meant nor approved as that one.
+        await w.say("queue is full", username="Pager", **by)
+        await w.say("all is well", username="pager", bot_id="B0UNKNOWN1", app_id=STRANGER)
+        there = await apps_in(w.rules.slack, PLACE)
+        assert there == {OTHER: f"Pager ({OTHER})", STRANGER: f"pager ({STRANGER})"}
+        assert ids_of(["pager"], there) == ((), ["pager"])
+        assert ids_of([f"Pager ({OTHER})"], there) == ((OTHER,), [])
 
 
 async def test_a_rule_rests_when_its_owner_may_not_run_it(redis_url: str) -> None:
