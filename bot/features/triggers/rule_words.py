@@ -34,3 +34,7 @@ MADE_OWNER = Text(
     "<@{by}> made you the owner of a rule in {place} (“{text}”). It now runs in your name and on your "
     "budget. You can pause or remove it in my Home tab."
 )
+CHANGED_BY = Text(
+    "<@{by}> changed your rule in {place} (“{text}”). It runs in your name and on your budget. You can "
+    "pause or remove it in my Home tab."
+)

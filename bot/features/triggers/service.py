@@ -161,7 +161,8 @@ class RuleService:
         self, user: str, rule_id: str, revision: int, fields: Mapping[str, Any]
     ) -> Rule:
         """Change `fields` of a rule as `user` saw it. It then waits for an approval again, unless `user`
-        may approve it and it waited for none. Raises ValidationError for values that no rule may have."""
+        may approve it and it waited for none. An owner is told what others changed. Raises ValidationError
+        for values that no rule may have."""
         rule = await self._rule(rule_id, revision)
         await self._owner_or_approver(user, rule, "rule changed")
         if wrong := _FIXED & fields.keys():
@@ -175,7 +176,10 @@ class RuleService:
             update |= {"approved_by": "", "approved_at": None}
         await self._check(_with(rule, update))
         await self._note(user, rule, f"rule changed: {', '.join(sorted(fields))}")
-        return await self._changed(rule, update)
+        changed = await self._changed(rule, update)
+        if user != rule.owner:  # it goes on in their name
+            await tell(self.slack, rule.owner, rule_words.CHANGED_BY, changed, by=user)
+        return changed
 
     async def remove(self, user: str, rule_id: str) -> Rule:
         """Remove a rule, and return it."""
@@ -188,9 +192,10 @@ class RuleService:
     async def replace_owner(self, user: str, rule_id: str, owner: str) -> Rule:
         """Make somebody else the owner, in whose name and on whose budget the rule runs from now on.
 
-        Only those who may approve the rule can. One that rested because of its owner is on again."""
+        Only admins can; those whom the channel's settings name can make themselves the owner. One that
+        rested because of its owner is on again."""
         rule = await self._rule(rule_id)
-        await self._approver(user, rule.channel, "rule owner replaced")
+        await self._approver(user, rule.channel, "rule owner replaced", is_admin=owner != user)
         await self.check_owner(owner, rule.channel)
         await self._note(user, rule, "rule owner replaced")
         update: dict[str, Any] = {"owner": owner, "failures": 0}
@@ -251,12 +256,15 @@ class RuleService:
             raise NotPermitted(rule_words.CHANGED())
         return changed
 
-    async def _approver(self, user: str, channel: str, what: str = "") -> None:
-        """Raise NotPermitted for people who may not approve rules; with `what` that is on record."""
+    async def _approver(
+        self, user: str, channel: str, what: str = "", *, is_admin: bool = False
+    ) -> None:
+        """Raise NotPermitted for people who may not approve rules, or with `is_admin` for all but admins;
+        with `what` that is on record."""
         own = await self.gate.settings(channel)
         named = own.rule_approvers if isinstance(own, ChannelTriggers) else ()
         try:
-            if user in named:
+            if user in named and not is_admin:
                 await self.slack.people.find_now(user)
                 await self.gate.asker(user, channel)
             else:

@@ -317,7 +317,16 @@ async def test_only_admins_and_whom_they_name_switch_a_rule_on(redis_url: str) -
         with pytest.raises(NotPermitted, match="regular expression"):
             await w.rules.change(BEN, rule.id, rule.revision, {"pattern": "(("})
         sales = await w.rules.propose(BEN, new.model_copy(update={"channel": SALES}))
-        await w.rules.approve(CHLOE, sales.id, sales.revision)
+        sales = await w.rules.approve(CHLOE, sales.id, sales.revision)
+        # Nobody but an admin has a rule run in the name of a third, and its owner is told of a change.
+        with pytest.raises(NotPermitted):
+            await w.rules.replace_owner(CHLOE, sales.id, ADA)
+        await w.rules.change(CHLOE, sales.id, sales.revision, {"instruction": "Say CANARY."})
+        direct = w.bot.ws.state.direct(BEN)
+        assert direct
+        [told] = w.bot.ws.messages(direct.id)
+        assert f"<@{CHLOE}> changed your rule" in told["text"]
+        assert "Say CANARY." in told["text"]
         entries = [e.entry for e in await audited(w)]
         refused = [entry for entry in entries if entry.kind == "refused"]
         assert len(refused) >= 4
@@ -327,6 +336,7 @@ async def test_only_admins_and_whom_they_name_switch_a_rule_on(redis_url: str) -
             "rule changed: instruction",
             "rule proposed",
             "rule approved",
+            "rule changed: instruction",
         ]
 
 
