@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.text.translation import Text
 
-OFF = Text("Standing instructions are switched off here.")
+OFF = Text("Rules are switched off here.")
 NO_RULE = Text("That rule is gone.")
 CHANGED = Text("Somebody has changed that rule meanwhile. Please look at it again.")
 NOT_YOURS = Text("Only the owner of that rule and admins can do that.")
