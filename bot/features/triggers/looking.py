@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted
+from bot.core.errors import NotPermitted, SlackUnavailable
 from bot.core.request import Request
 from bot.features.triggers import words
 from bot.features.triggers.apps import apps_in
@@ -104,19 +104,19 @@ class RuleLooks:
     async def _show(self, request: Request, rule: Rule, above: Sequence[Block]) -> None:
         """Show the rule in its modal; in a direct message if that was closed."""
         slack, store = self.rules.slack, self.rules.store
-        view = rule_view(
-            rule,
-            *above,
-            apps=await apps_in(slack, rule.channel) if rule.apps else {},
-            used=await store.used(rule),
-            may_approve=await self.rules.may_approve(request.user, rule.channel),
-            is_looked_at=True,
-        )
         try:
+            view = rule_view(
+                rule,
+                *above,
+                apps=await apps_in(slack, rule.channel) if rule.apps else {},
+                used=await store.used(rule),
+                may_approve=await self.rules.may_approve(request.user, rule.channel),
+                is_looked_at=True,
+            )
             await slack.clients.writes.views_update(
                 view_id=request.job.view if request.job else "", view=view
             )
-        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS) as error:
             log.info("The modal of a rule was not updated: %s", type(error).__name__)
         else:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -21,6 +22,8 @@ from bot.features.triggers.rules import Rule, RuleState
 from bot.features.triggers.service import RuleService
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.ui.words import OR
+
+log = logging.getLogger(__name__)
 
 _NAMED = re.compile(r"(?P<name>.*) \((?P<id>[A-Z0-9]{2,30})\)")
 _ELSEWHERE = "A rule is for the channel in which it is asked for. Say that they ask for it there."
@@ -61,7 +64,8 @@ class OwnRules:
 
     async def propose(self, **fields: Any) -> tuple[Rule, int]:
         """Store a rule of the asker. It is on if they may approve rules there, and have approved the call;
-        if not, those are asked who may. Return it, and how many were asked."""
+        if not, those are asked who may. Return it, and how many were asked: 0 also where Slack failed
+        then, as it is stored by now and waits in Home."""
         rule = _rule(current_request().request, fields)
         async with _for_the_model():
             settings = await self.rules.gate.settings(rule.channel)
@@ -69,8 +73,12 @@ class OwnRules:
             rule = await self.rules.propose(rule.owner, rule)
             if confirms and await self.rules.may_approve(rule.owner, rule.channel):
                 return await self.rules.approve(rule.owner, rule.id, rule.revision), 0
+        try:
             names = await apps_in(self.rules.slack, rule.channel) if rule.apps else {}
             return rule, len(await ask_approvers(self.rules, rule, names))
+        except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS) as error:
+            log.warning("Nobody was asked to approve %s: %s", rule.id, type(error).__name__)
+            return rule, 0
 
     async def all(self) -> list[Rule]:
         """Return the asker's rules; where others read the answer, only those of this channel."""
