@@ -80,4 +80,6 @@ class PerUserLimit:
 
 
 def _person_key(request: Request) -> str:
-    return f"{request.team}:{request.user}"
+    """Return whose runs a request counts among: its asker's; those of rules apart from the others, or
+    whoever floods a channel would have its rules' owner wait."""
+    return f"{request.team}:{request.user}{':rules' if request.is_by_rule else ''}"

@@ -15,7 +15,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.core.errors import LeaseLost, StoreUnavailable
-from bot.core.request import Request
+from bot.core.request import Entry, Request
 from bot.runs.queue.engine import Engine, EngineOptions, open_engine
 from bot.runs.queue.requeue import Requeue
 from bot.store import Stores, open_stores
@@ -372,6 +372,17 @@ async def at_slow_work(url: str, stores: Stores, handler: Handler) -> AsyncGener
         await submit(engine, asked("slow"))
         assert (await handler.next())[0] == "slow"
         yield engine
+
+
+async def test_what_rules_do_takes_no_turn_of_their_owner(redis_url: str, stores: Stores) -> None:
+    """(39.2) Whoever floods a channel would have the owner of its rules wait for an answer."""
+    handler = Handler()
+    by_rule = asked("by a rule", thread="2.0").model_copy(update={"entry": Entry.RULE})
+    async with at_slow_work(redis_url, stores, handler) as engine:
+        await submit(engine, by_rule)
+        assert (await handler.next())[0] == "by a rule"
+        handler.gates["slow"].set()
+        await emptied(stores)
 
 
 async def test_one_that_waits_for_its_turn_can_be_stopped(redis_url: str, stores: Stores) -> None:
