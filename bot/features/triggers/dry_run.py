@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from bot.features.triggers.judging import Ask, Posted, cheap_outcome, is_question_yes
 from bot.features.triggers.rules import Outcome, Rule
 
 MOST_LOOKED_AT = 50
+
+MaySetOff = Callable[[Rule, str], Awaitable[bool]]
+"""Returns whether a person may set off a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,17 @@ class DryRun:
         return [each for each in self.judged if each.outcome is Outcome.RUN]
 
 
-async def dry_run(rule: Rule, messages: Sequence[Posted], ask: Ask | None = None) -> DryRun:
+async def dry_run(
+    rule: Rule, messages: Sequence[Posted], may_set_off: MaySetOff, ask: Ask | None = None
+) -> DryRun:
     """Return what the rule would have done with the last 50 messages, oldest first, as if all its limits
     were unused but the number of runs. `ask` asks the small model, at its cost; None leaves that out."""
     judged = list[Judged]()
     threads, runs = set[str](), 0
     for message in messages[-MOST_LOOKED_AT:]:
         outcome = await cheap_outcome(rule, message)
+        if outcome is Outcome.RUN and message.user and not await may_set_off(rule, message.user):
+            outcome = Outcome.OTHERS
         if outcome is Outcome.RUN and message.thread in threads and not rule.again:
             outcome = Outcome.ANSWERED_THREAD
         if outcome is Outcome.RUN and runs >= rule.runs_per_day:

@@ -96,7 +96,7 @@ class RuleLooks:
             unasked += answer is None
             return bool(answer)
 
-        run = await dry_run(rule, messages, ask if rule.question else None)
+        run = await dry_run(rule, messages, self.rules.may_set_off, ask if rule.question else None)
         after = await self.rules.store.used(rule)
         cost = after.dollars - before.dollars
         return found_blocks(rule, run, self.rules.slack.identity, cost, unasked)

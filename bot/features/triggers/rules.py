@@ -47,8 +47,8 @@ class Rule(BaseModel):
 
     Which messages it is for:
 
-    - `anyone`: those of all people. Else of `people`, by user ids. `apps`: those of other apps, by app
-      ids (A…), or bot ids (B…) of integrations without; `anyone` leaves them out.
+    - `anyone`: those of all who may ask the bot there. Also of `people`, by user ids. `apps`: those of
+      other apps, by app ids (A…), or bot ids (B…) of integrations without; `anyone` leaves them out.
     - `replies`: replies in threads, too. `again`: also in threads where it has answered before.
     - `words`: only those with one of these words or phrases, in any case. `pattern`: only those of
       which a line matches this regular expression, in any case. Without either all messages.

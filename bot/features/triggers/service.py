@@ -67,6 +67,17 @@ class RuleService:
         own = await self.gate.settings(channel)
         return not (isinstance(own, ChannelTriggers) and own.rules == "off")
 
+    async def may_set_off(self, rule: Rule, user: str) -> bool:
+        """Return whether what `user` posts may set off the rule: of those whom it does not name, only
+        people who may ask the bot in its channel. Raises SlackUnavailable."""
+        if user in rule.people:
+            return True
+        try:
+            await self.gate.asker(user, rule.channel)
+        except NotPermitted:
+            return False
+        return True
+
     async def may_approve(self, user: str, channel: str) -> bool:
         """Return whether somebody may approve, decline and change the rules of a channel: an admin, or
         one whom the channel's settings name. Slack is asked each time."""

@@ -88,7 +88,11 @@ class Watching:
         """Return RUN if a worker must look at the message. Another app never goes on in a thread in which
         any rule has answered, or two bots would answer each other."""
         outcome = await cheap_outcome(rule, posted)
-        if outcome is not Outcome.RUN or not posted.is_reply:
+        if outcome is not Outcome.RUN:
+            return outcome
+        if posted.user and not await self._service.may_set_off(rule, posted.user):
+            return Outcome.OTHERS
+        if not posted.is_reply:
             return outcome
         answered = await self._service.store.answered_in(self._app.team, posted)
         if (posted.app and answered) or (rule.id in answered and not rule.again):

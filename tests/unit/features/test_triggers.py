@@ -365,6 +365,17 @@ async def test_a_mention_and_a_reply_are_not_watched(redis_url: str) -> None:
         assert (await w.rules.store.used(rule)).day == 0
 
 
+async def test_who_may_not_ask_sets_off_only_a_rule_that_names_them(redis_url: str) -> None:
+    """(attack) A guest spends nobody's money by a rule for anybody; named, they may."""
+    async with watched(redis_url) as w:
+        anybody, named = await w.rule(), await w.rule(people=(GUS,), words=("printer",))
+        await w.say("error in the shop", GUS)
+        printer = await w.say("the printer burns", GUS)
+        await w.quiet()
+        assert (await w.rules.store.used(anybody)).day == 0
+        assert len(w.answers(printer)) == (await w.rules.store.used(named)).day == 1
+
+
 async def test_runs_that_begin_at_once_keep_to_the_limits(redis_url: str) -> None:
     """Whatever happens at the same time, no more runs begin than a rule may have, and none twice."""
     async with open_stores(redis_url) as stores:
