@@ -59,7 +59,11 @@ def _loading(package: ModuleType, spec: ModuleSpec) -> Any:
             raise AttributeError(name)  # a module, which the import system then loads
         del package.__dict__["__getattr__"]  # the `__init__` may bring its own
         assert spec.loader is not None  # noqa: S101 - of a package with an `__init__`
-        spec.loader.exec_module(package)
+        try:
+            spec.loader.exec_module(package)
+        except BaseException:
+            package.__dict__["__getattr__"] = load  # so that the next one is told why, too
+            raise
         return getattr(package, name)
 
     return load

@@ -110,7 +110,8 @@ def _openai() -> Provider:
     import genai_prices.data  # at first use: it takes a while
 
     providers = genai_prices.data.providers
-    del sys.modules["genai_prices.data"], genai_prices.data
+    sys.modules.pop("genai_prices.data", None)  # perhaps by two threads
+    vars(genai_prices).pop("data", None)
     return next(each for each in providers if each.id == "openai")
 
 
