@@ -24,6 +24,7 @@ from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.run_part import RulePart
 from bot.features.triggers.service import RuleService
 from bot.runs.policy.access import PersonKind
+from bot.runs.queue.requeue import Requeue
 from bot.runs.run_deps import RunDeps
 from bot.runs.runner import Runner
 from bot.text.redaction import redacted
@@ -31,6 +32,7 @@ from bot.text.redaction import redacted
 log = logging.getLogger(__name__)
 
 _MAX_DEATHS = 3  # workers that die before the run begins
+_WAIT_SECONDS = 5.0  # until a message is tried again that waits for what others cost
 _LEAST = 0.001  # dollars of a run that goes on after its rule's budget was lowered
 
 
@@ -46,7 +48,8 @@ class RuleJobs:
     async def run(self, request: Request, deaths: int) -> None:
         """Answer the message that the request quotes, or leave it. Safe to repeat.
 
-        Raises what `Runner.answer` does, QuestionFailed and SlackUnavailable.
+        Raises what `Runner.answer` does, QuestionFailed and SlackUnavailable, and Requeue while the runs of
+        others may cost what is left of the day's money.
         """
         store, message = self.service.store, _message_of(request)
         rule = await store.get(request.team, request.channel, request.rule)
@@ -55,20 +58,19 @@ class RuleJobs:
             outcome = Outcome.GONE
             if rule and deaths < _MAX_DEATHS:
                 outcome = await self._outcome(rule, request, message)
-            self.counter.labels(f"worker_{outcome}").inc()
             if outcome is not Outcome.RUN:
+                self.counter.labels(f"worker_{outcome}").inc()
                 log.info("%s leaves a message: %s", request.rule, outcome)
                 return
         dollars = _LEAST
         if rule:
-            most = self.deps.limits.cost or rule.daily_dollars
-            may_spend = await store.begin(
-                rule, message, request.received_at, most, goes_on=is_begun
-            )
-            if may_spend is None and not is_begun:
-                self.counter.labels(f"worker_{Outcome.TOO_MANY}").inc()
-                return
+            at, most = request.received_at, self._most(rule)
+            may_spend = await store.begin(rule, message, at, most, goes_on=is_begun)
+            if may_spend is None and not is_begun:  # another has begun since the limits were read
+                raise Requeue(_WAIT_SECONDS)
             dollars = may_spend or _LEAST
+        if not is_begun:
+            self.counter.labels(f"worker_{Outcome.RUN}").inc()
         part = partial(RulePart, self.service, rule, message, dollars)
         runner = Runner(self.deps).with_deps(parts=(*self.deps.parts, part))
         await runner.answer(request, deaths)
@@ -94,26 +96,35 @@ class RuleJobs:
         return Outcome.RUN if is_on else Outcome.GONE
 
     async def _by_question(self, rule: Rule, request: Request, message: Posted) -> Outcome:
-        answer: bool | None = True
-        if rule.question:
-            answer = await self.questions.is_yes(rule, message.text, request)
+        store = self.service.store
+        if not rule.question or await store.is_seen(rule, message.ts, is_yes=True):
+            return Outcome.RUN
+        answer = await self.questions.is_yes(rule, message.text, request)
+        await store.see(rule, message.ts, is_yes=bool(answer))
         if answer:
             return Outcome.RUN
-        await self.service.store.see(rule, message.ts)
         return Outcome.NOT_ASKED if answer is None else Outcome.MODEL_SAID_NO
 
-    async def _by_limits(self, rule: Rule, _request: Request, message: Posted) -> Outcome:
+    async def _by_limits(self, rule: Rule, request: Request, message: Posted) -> Outcome:
         store = self.service.store
         if await store.is_seen(rule, message.ts):
             return Outcome.MODEL_SAID_NO
         if not rule.again and rule.id in await store.answered_in(rule.team, message):
             return Outcome.ANSWERED_THREAD
-        used = await store.used(rule)
+        used = await store.used(rule, request.received_at)
         is_full = used.hour >= rule.runs_per_hour or used.day >= rule.runs_per_day
-        is_spent = used.dollars >= rule.daily_dollars
-        if not (is_full or is_spent) or await store.has_begun(rule, message):
+        has_room = used.has_room(rule, self._most(rule))
+        if (has_room and not is_full) or await store.has_begun(rule, message):
             return Outcome.RUN
-        return Outcome.TOO_MANY if is_full else Outcome.NO_MONEY
+        if is_full:
+            return Outcome.TOO_MANY
+        if used.is_over(rule):
+            return Outcome.NO_MONEY
+        raise Requeue(_WAIT_SECONDS)
+
+    def _most(self, rule: Rule) -> float:
+        """Return the dollars that one run of the rule may cost."""
+        return min(self.deps.limits.cost or rule.daily_dollars, rule.daily_dollars)
 
     async def _may_run(self, rule: Rule) -> bool:
         """Return whether the owner may ask in the channel now. If that is over, the rule rests."""

@@ -2,8 +2,9 @@
 
 - `rules`: for each channel a hash of its rules. `rule-channels`: of each workspace the channels with any.
 - `rule-runs`: the runs of a rule by time, each named by its thread and the ts of its message.
-- `rule-spent`: of a rule and day, what each run has cost, and its questions to the small model.
-- `rule-seen`: messages that a rule has decided not to answer, after it asked the small model.
+- `rule-spent`: of a rule and day, what each run has cost or may cost, which of them have ended, and its
+  questions to the small model.
+- `rule-seen`: what the small model has said of a message.
 - `rule-threads`: of each thread the rules that have answered there, with the ts of the message.
 - `rule-teams`: the workspaces that have, or had, rules.
 """
@@ -32,17 +33,29 @@ STORED = (
 
 _HOUR, _DAY = 3_600, 86_400
 _QUESTIONS, _QUESTION_COST = "questions", "question-cost"
+_ENDED = "ended/"  # before the ts of a run that has ended, in a field without a cost
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
     """What a rule has used: runs in the last hour and in the last 24, and of this day in UTC its US
-    dollars and how often it asked the small model."""
+    dollars and how often it asked the small model. Of the dollars, `reserved` are for runs that have not
+    ended, most of which will cost less."""
 
     hour: int
     day: int
     dollars: float
     questions: int
+    reserved: float = 0.0
+
+    def is_over(self, rule: Rule) -> bool:
+        """Return whether the rule has spent the money of the day."""
+        return self.dollars - self.reserved >= rule.daily_dollars
+
+    def has_room(self, rule: Rule, dollars: float) -> bool:
+        """Return whether a run that may cost so much can begin now, without waiting for others to end."""
+        left = rule.daily_dollars - self.dollars
+        return left >= dollars or (left > 0 and self.reserved == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +134,7 @@ class RuleStore:
             ("ZCOUNT", runs, since - _DAY, "+inf"),
             ("HGETALL", spent),
         )
-        questions = int(costs.get(_QUESTIONS.encode(), 0))
-        return Used(hour, day, _dollars(costs), questions)
+        return _used(hour, day, costs)
 
     async def begin(
         self,
@@ -134,8 +146,9 @@ class RuleStore:
         goes_on: bool = False,
     ) -> float | None:
         """Count the run for a message, which may cost up to `dollars`, and return how much of them it may
-        spend. Return None, and count nothing, if the rule has had all its runs or spent its budget. A run
-        that `goes_on`, perhaps hours after it was counted, is one of the rule's runs already.
+        spend. Return None, and count nothing, if the rule has had all its runs, or spent its budget, or
+        must wait for the cost of others. A run that `goes_on`, perhaps hours after it was counted, is one
+        of the rule's runs already.
 
         Safe to repeat: a run counts once. Of two that begin at once neither exceeds a limit.
         """
@@ -150,10 +163,13 @@ class RuleStore:
             ("HGETALL", spent),
         )
         hour, day, costs = replies[-3:]
-        own = float(costs.get(ts.encode(), dollars))
-        left = rule.daily_dollars - (_dollars(costs) - own)
-        is_full = not goes_on and (hour > rule.runs_per_hour or day > rule.runs_per_day)
-        if is_full or left <= 0:
+        others = _used(
+            hour, day, {name: cost for name, cost in costs.items() if name != ts.encode()}
+        )
+        left = rule.daily_dollars - others.dollars
+        is_full = hour > rule.runs_per_hour or day > rule.runs_per_day
+        may_begin = left > 0 if goes_on else not is_full and others.has_room(rule, dollars)
+        if not may_begin:
             await self.redis.together(("ZREM", runs.key, name), ("HDEL", spent, ts))
             return None
         await self._threads(rule.team, message).add([f"{rule.id}/{ts}"])
@@ -172,7 +188,7 @@ class RuleStore:
         spent = self._spent(rule, at)
         answered = self._threads(rule.team, message)
         await self.redis.together(
-            ("HSET", spent, message.ts, dollars),
+            ("HSET", spent, message.ts, dollars, f"{_ENDED}{message.ts}", 0),
             ("EXPIRE", spent, 2 * _DAY),
             *(answered.removing(f"{rule.id}/{message.ts}") if is_silent else ()),
         )
@@ -206,13 +222,14 @@ class RuleStore:
             ("HINCRBYFLOAT", spent, _QUESTION_COST, dollars), ("EXPIRE", spent, 2 * _DAY)
         )
 
-    async def is_seen(self, rule: Rule, ts: str) -> bool:
-        """Return whether the rule has decided not to answer a message."""
-        return bool(await self.redis.call("EXISTS", self._seen(rule, ts)))
+    async def is_seen(self, rule: Rule, ts: str, *, is_yes: bool = False) -> bool:
+        """Return whether the rule has decided not to answer a message; with `is_yes`, to answer it."""
+        return bool(await self.redis.call("EXISTS", self._seen(rule, ts, is_yes=is_yes)))
 
-    async def see(self, rule: Rule, ts: str) -> None:
-        """Remember that the rule does not answer a message."""
-        await self.redis.call("SET", self._seen(rule, ts), "1", "EX", self.retention.claims)
+    async def see(self, rule: Rule, ts: str, *, is_yes: bool = False) -> None:
+        """Remember that the rule does not answer a message, or does."""
+        key = self._seen(rule, ts, is_yes=is_yes)
+        await self.redis.call("SET", key, "1", "EX", self.retention.claims)
 
     def _rules(self, team: str, channel: str) -> Hash[Rule]:
         key = self.redis.key("rules", team, channel)
@@ -238,8 +255,9 @@ class RuleStore:
             "rule-spent", rule.team, rule.id, at.astimezone(UTC).date().isoformat()
         )
 
-    def _seen(self, rule: Rule, ts: str) -> str:
-        return self.redis.key("rule-seen", rule.team, rule.id, ts)
+    def _seen(self, rule: Rule, ts: str, *, is_yes: bool) -> str:
+        name = f"{ts}/yes" if is_yes else ts
+        return self.redis.key("rule-seen", rule.team, rule.id, name)
 
 
 def _oldest_first(rules: dict[str, Rule]) -> list[Rule]:
@@ -250,5 +268,11 @@ def _name_of(message: Posted) -> str:
     return f"{message.thread}/{message.ts}"
 
 
-def _dollars(costs: dict[bytes, bytes]) -> float:
-    return sum(float(cost) for name, cost in costs.items() if name != _QUESTIONS.encode())
+def _used(hour: int, day: int, fields: dict[bytes, bytes]) -> Used:
+    spent = {name.decode(): float(value) for name, value in fields.items()}
+    questions = int(spent.pop(_QUESTIONS, 0))
+    settled = {_QUESTION_COST, *(name.removeprefix(_ENDED) for name in spent if _ENDED in name)}
+    reserved = sum(
+        dollars for name, dollars in spent.items() if name not in settled and _ENDED not in name
+    )
+    return Used(hour, day, sum(spent.values()), questions, reserved)

@@ -17,6 +17,7 @@ from bot.core.errors import NotPermitted
 from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS
 from bot.dev.workspace.errors import CannotDo
+from bot.features.triggers import following
 from bot.features.triggers.apps import apps_in, ids_of
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Rest, Rule, RuleState
@@ -354,6 +355,22 @@ async def test_money_and_patterns_end(redis_url: str) -> None:
         assert len(w.bot.own(PLACE, first)) <= 1
 
 
+async def test_a_burst_waits_for_money_that_is_only_reserved(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(39.1) A run may cost the dollar of the day and costs cents: what was posted meanwhile is answered
+    afterwards, and the small model is asked once of each."""
+    monkeypatch.setattr(following, "_WAIT_SECONDS", 0.05)
+    async with watched(redis_url) as w:
+        rule = await w.rule(daily_dollars=1.0, question="Is this about an outage?")
+        posted = await asyncio.gather(*(w.say(f"outage {number}") for number in range(6)))
+        await w.quiet()
+        assert [len(w.answers(ts)) for ts in posted] == [1] * 6
+        used = await w.rules.store.used(rule)
+        assert (used.day, used.questions, used.reserved) == (6, 6, 0)
+        assert 0 < used.dollars < 1
+
+
 async def test_a_mention_and_a_reply_are_not_watched(redis_url: str) -> None:
     """What is to the bot is a question, whatever rules there are; replies only where a rule says so."""
     async with watched(redis_url) as w:
@@ -392,7 +409,9 @@ async def test_runs_that_begin_at_once_keep_to_the_limits(redis_url: str) -> Non
         assert len([each for each in begun if each]) <= 3 * 5
         cheap = rule.model_copy(update={"id": "rule_2", "daily_dollars": 0.05, "runs_per_hour": 99})
         spent = [await store.begin(cheap, each, at, 0.02) for each in message]
-        assert sum(filter(None, spent)) <= 0.05 + 1e-9
+        assert spent == [0.02, 0.02, *[None] * 10], "the others wait for what these two cost"
+        await store.end(cheap, message[0], at, 0.001, is_silent=True)
+        assert await store.begin(cheap, message[2], at, 0.02) == 0.02
 
 
 async def test_a_run_that_waited_for_a_decision_goes_on_with_its_money(redis_url: str) -> None:
