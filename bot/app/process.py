@@ -194,6 +194,7 @@ async def bot(
 @contextmanager
 def _without_garbage() -> Generator[None]:
     """Take what the process holds for no garbage, which is then not searched again and again."""
+    gc.collect()
     gc.freeze()
     try:
         yield
