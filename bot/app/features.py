@@ -108,7 +108,12 @@ def own_features(settings: Settings, run_case: RunCase | None = None) -> tuple[F
         reactions(
             settings.reactions, {key: table.reactions for key, table in settings.channels.items()}
         ),
-        triggers(settings.triggers, settings.access, partial(channel_policy, settings)),
+        triggers(
+            settings.triggers,
+            settings.access,
+            partial(channel_policy, settings),
+            partial(unpriced_models, settings),
+        ),
         canvases(),
         clips(
             settings.clips,

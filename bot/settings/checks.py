@@ -10,8 +10,10 @@ from bot.settings import Settings
 
 def unpriced_models(settings: Settings) -> list[str]:
     """Return the configured models whose price is unknown, so that budgets in dollars cannot hold."""
-    prices = settings.prices
-    return [model for model in settings.model_names if not prices.knows(model)]
+    prices, rules = settings.prices, settings.triggers
+    for_rules = [rules.model] if rules.enabled and rules.model else []
+    names = dict.fromkeys([*settings.model_names, *for_rules])
+    return [model for model in names if not prices.knows(model)]
 
 
 def check_prices(settings: Settings) -> None:
@@ -48,6 +50,8 @@ def _dollar_limits(settings: Settings) -> list[str]:
     bounds = [f"budgets.{name}" for name in settings.budgets.bound_money]
     if settings.limits.cost and "cost" in settings.limits.model_fields_set:
         bounds.append("limits.cost")
+    if settings.triggers.enabled and "daily_dollars" in settings.triggers.model_fields_set:
+        bounds.append("triggers.daily_dollars")
     for key, channel in settings.channels.items():
         if channel.limits.get("cost"):
             bounds.append(f"channels.{key}.limits.cost")

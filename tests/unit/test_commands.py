@@ -382,7 +382,7 @@ async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) 
         assert line.split() == facts
         said = json.loads((await bot(tmp_path, "triggers", "--json", **shared)).out)
         assert (said["state"], said["runs_today"], said["cost_today"]) == ("on", 1, 0.25)
-        part = RulesForOperators(TriggerSettings(), outcome_counter())
+        part = RulesForOperators(TriggerSettings(), outcome_counter(), lambda: ["my-model"])
         [used] = await part.usage_lines(stores)
         assert used.startswith("Rules: 1, 1 on; 1 runs and $0.2500 today.")
         paused = await bot(tmp_path, "triggers", "pause", on.id, **shared)
@@ -392,6 +392,10 @@ async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) 
         await store.add(failed, most=9)
         assert [(check.level, check.text) for check in await part.checks(stores)] == [
             (Level.OK, "2 rules: 1 on, 0 waiting for approval"),
+            (
+                Level.WARNING,
+                "no dollars a day limit a rule, because the price of my-model is not known",
+            ),
             (Level.WARNING, "paused after failing several times: rule_failed"),
         ]
         await store.remove(failed)

@@ -27,9 +27,13 @@ from bot.store import Stores
 
 
 def triggers(
-    settings: TriggerSettings, policy: Policy, channels: Callable[[Stores], Channels]
+    settings: TriggerSettings,
+    policy: Policy,
+    channels: Callable[[Stores], Channels],
+    unpriced_models: Callable[[], list[str]],
 ) -> Feature:
-    """Return the feature; `channels` opens the settings of channels."""
+    """Return the feature; `channels` opens the settings of channels. `unpriced_models` returns the models
+    whose price is unknown."""
     counter = outcome_counter()
 
     def rules(stores: Stores, slack: Slack) -> RuleService:
@@ -56,5 +60,5 @@ def triggers(
         services={OwnRules: own},
         jobs={LOOK: look, RULE: follow},
         slack_part=part,
-        operator_part=RulesForOperators(settings, counter),
+        operator_part=RulesForOperators(settings, counter, unpriced_models),
     )

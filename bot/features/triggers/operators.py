@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from prometheus_client import Counter
 from typing_extensions import override
@@ -22,9 +22,14 @@ _SUBJECT = "triggers"
 class RulesForOperators(ErasesRules):
     """The lines about rules, if there are any."""
 
-    def __init__(self, settings: TriggerSettings, counter: Counter) -> None:
+    def __init__(
+        self,
+        settings: TriggerSettings,
+        counter: Counter,
+        unpriced_models: Callable[[], list[str]],
+    ) -> None:
         super().__init__(counter)
-        self._settings = settings
+        self._settings, self._unpriced_models = settings, unpriced_models
 
     @override
     async def checks(self, stores: Stores | None) -> Sequence[Check]:
@@ -41,6 +46,10 @@ class RulesForOperators(ErasesRules):
         waiting = sum(rule.state is RuleState.WAITING for rule in rules)
         said = f"{counted(len(rules), 'rule')}: {on} on, {waiting} waiting for approval"
         checks = [ok(_SUBJECT, said)]
+        if unpriced := self._unpriced_models():
+            fix = "set [model] price in bot.toml; until then, only the number of runs is limited"
+            text = f"no dollars a day limit a rule, because the price of {', '.join(unpriced)} is not known"
+            checks.append(warning(_SUBJECT, text, fix))
         if failed:
             fix = "look at their last runs with `bot audit`, then `bot triggers resume ID`"
             text = f"paused after failing several times: {', '.join(failed)}"

@@ -13,7 +13,8 @@ import pytest
 
 from bot.app.channel_policy import channel_policy
 from bot.cli.operator import erase_lines
-from bot.core.errors import NotPermitted
+from bot.core.budgets import Cap
+from bot.core.errors import ConfigurationError, NotPermitted
 from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS
 from bot.dev.workspace.errors import CannotDo
@@ -24,7 +25,9 @@ from bot.features.triggers.rules import Rest, Rule, RuleState
 from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.store import RuleStore
-from bot.settings import ChannelTable
+from bot.runs.policy.budgets import Budgets
+from bot.settings import ChannelTable, Settings
+from bot.settings.checks import check_prices, unpriced_models
 from bot.slack.edge.client import clients_on, identify, slack_session, static_token
 from bot.slack.edge.workspaces import Slack
 from bot.slack.ui.buttons import REGENERATE
@@ -369,6 +372,19 @@ async def test_a_burst_waits_for_money_that_is_only_reserved(
         used = await w.rules.store.used(rule)
         assert (used.day, used.questions, used.reserved) == (6, 6, 0)
         assert 0 < used.dollars < 1
+
+
+def test_money_is_not_bounded_at_an_unknown_price() -> None:
+    """(39.1) Nor is that of the small model which rules ask: the bot then does not start, as with limits."""
+    asked = TriggerSettings(model="my-model")
+    assert unpriced_models(Settings(triggers=asked)) == ["my-model"]
+    for bounded in (
+        Settings(triggers=asked, budgets=Budgets(user_day=Cap(cost=1.0))),
+        Settings(triggers=TriggerSettings(model="my-model", daily_dollars=2.0)),
+    ):
+        with pytest.raises(ConfigurationError, match="my-model"):
+            check_prices(bounded)
+    check_prices(Settings(triggers=asked))
 
 
 async def test_a_mention_and_a_reply_are_not_watched(redis_url: str) -> None:
