@@ -98,9 +98,11 @@ class RuleQuestions:
                 async with asyncio.timeout(_SECONDS):
                     response = await whole_response(run.model, asked)
             except TimeoutError:
+                await self.store.return_question(rule, now)
                 raise QuestionFailed("the small model took too long") from None
             except ModelError as error:
                 if error.kind in _PASSING:
+                    await self.store.return_question(rule, now)
                     raise QuestionFailed(str(error)) from None
                 log.warning("the question of %s was not answered: %s", rule.id, error)
                 return None

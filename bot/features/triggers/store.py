@@ -215,6 +215,10 @@ class RuleStore:
             await self.redis.call("HINCRBY", spent, _QUESTIONS, -1)
         return bool(count <= most)
 
+    async def return_question(self, rule: Rule, at: datetime) -> None:
+        """Count a question no more that was counted `at`, as it will be asked again."""
+        await self.redis.call("HINCRBY", self._spent(rule, at), _QUESTIONS, -1)
+
     async def add_cost(self, rule: Rule, at: datetime, dollars: float) -> None:
         """Add what a question has cost."""
         spent = self._spent(rule, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -98,8 +98,10 @@ class Watched:
 
 
 @asynccontextmanager
-async def watched(redis_url: str, **more: Any) -> AsyncGenerator[Watched]:
-    async with deployed(brain, redis_url, **more) as bot, open_stores(redis_url) as stores:
+async def watched(
+    redis_url: str, think: Callable[[ModelRequest], Reply | ApiError] = brain, **more: Any
+) -> AsyncGenerator[Watched]:
+    async with deployed(think, redis_url, **more) as bot, open_stores(redis_url) as stores:
         config = configured(bot.ws, bot.api, redis_url, **more)
         async with slack_session() as session:
             clients = clients_on(
@@ -202,6 +204,21 @@ async def test_a_question_to_a_small_model_comes_before_the_run(redis_url: str) 
             await w.say(f"checkout: outage {number}")
         await w.quiet()
         assert (await w.rules.store.used(rule)).questions == 3
+
+
+async def test_an_outage_uses_up_no_questions(redis_url: str) -> None:
+    """(39.1) However often the small model is asked of a message, that is one question of the day."""
+    refusals = [ApiError(503, "overloaded", headers={"retry-after-ms": "1"})] * 3
+
+    def away_at_first(request: ModelRequest) -> Reply | ApiError:
+        return refusals.pop() if is_question(request) and refusals else brain(request)
+
+    triggers = TriggerSettings(questions_per_day=1)
+    async with watched(redis_url, away_at_first, triggers=triggers) as w:
+        rule = await w.rule(question="Is this about an outage?")
+        posted = await w.say("An outage")
+        await w.bot.answered(PLACE, posted)
+        assert (await w.rules.store.used(rule)).questions == 1
 
 
 async def test_a_watched_message_has_no_rights(redis_url: str) -> None:
