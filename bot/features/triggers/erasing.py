@@ -30,7 +30,8 @@ class ErasesRules(OperatorPart):
                     for thread in await store.threads_of(rule):
                         await stores.threads.join(thread, user)
                 elif user in (*rule.people, rule.created_by, rule.approved_by):
-                    await store.change(rule, lambda now: _without(now, user))
+                    is_shown = user in rule.people  # by an open form, which must not bring it back
+                    await store.change(rule, lambda now: _without(now, user), by_person=is_shown)
         return ()
 
 

@@ -39,7 +39,7 @@ async def rest(
         update = {"state": RuleState.PAUSED, "rest": because}
         return now.model_copy(update=update) if is_same else None
 
-    if await store.change(rule, paused) is None:
+    if await store.change(rule, paused, by_person=False) is None:
         return
     entry = AuditEntry(
         kind=AuditKind.ADMINISTERED,

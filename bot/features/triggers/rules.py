@@ -43,7 +43,7 @@ class Rest(StrEnum):
 
 
 class Rule(BaseModel):
-    """A rule as it is stored. `revision` counts its changes.
+    """A rule as it is stored. `revision` counts its changes by people.
 
     Which messages it is for:
 

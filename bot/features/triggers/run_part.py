@@ -87,7 +87,7 @@ class RulePart(RunPart):
         if outcome.status is RunStatus.FAILED and _is_its_own(outcome):
             await self._failed(rule, outcome)
         elif rule.failures and outcome.status is not RunStatus.FAILED:
-            await store.change(rule, lambda now: now.model_copy(update={"failures": 0}))
+            await store.change(rule, _no_failures, by_person=False)
 
     async def _failed(self, rule: Rule, outcome: Outcome) -> None:
         """Count a failure; after three in a row the rule stops, and its owner is told."""
@@ -99,7 +99,7 @@ class RulePart(RunPart):
             return now.model_copy(update=update)
 
         service = self._service
-        await service.store.change(rule, failed)
+        await service.store.change(rule, failed, by_person=False)
         now = await service.store.get(rule.team, rule.channel, rule.id)
         if now is None or now.failures < MOST_FAILURES:
             return
@@ -107,6 +107,10 @@ class RulePart(RunPart):
         of = {"count": str(MOST_FAILURES), "why": why}
         text = rule_words.RESTS_FAILED
         await rest(service.store, service.slack, service.record, now, Rest.FAILED, text, **of)
+
+
+def _no_failures(rule: Rule) -> Rule:
+    return rule.model_copy(update={"failures": 0})
 
 
 def _is_its_own(outcome: Outcome) -> bool:

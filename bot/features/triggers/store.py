@@ -108,16 +108,21 @@ class RuleStore:
         await self._channels(rule.team).add([rule.channel])
         return await self._rules(rule.team, rule.channel).add(rule.id, rule, most=most)
 
-    async def change(self, rule: Rule, change: Callable[[Rule], Rule | None]) -> Rule | None:
-        """Store what `change` makes of the rule as it is now, with the next revision, and return it.
-        Return None, and leave it, if it is gone or `change` returns None. Atomic.
+    async def change(
+        self, rule: Rule, change: Callable[[Rule], Rule | None], *, by_person: bool = True
+    ) -> Rule | None:
+        """Store what `change` makes of the rule as it is now, with the next revision if it is a change
+        `by_person`, and return it. Return None, and leave it, if it is gone or `change` returns None.
+        Atomic.
 
         For a form compare the revision that its person saw: `now if now.revision == seen else None`.
         """
 
         def changed(now: Rule | None) -> Rule | None:
             later = change(now) if now else None
-            return later and now and later.model_copy(update={"revision": now.revision + 1})
+            if later is None or now is None:
+                return None
+            return later.model_copy(update={"revision": now.revision + by_person})
 
         return await self._rules(rule.team, rule.channel).change(rule.id, changed)
 

@@ -164,6 +164,7 @@ async def test_silence_is_the_default_and_failures_stop_the_rule(redis_url: str)
         now = await w.rules.store.get(rule.team, PLACE, rule.id)
         assert now is not None
         assert (now.state, now.rest, now.failures) == (RuleState.PAUSED, Rest.FAILED, 3)
+        assert now.revision == rule.revision, "nobody has changed it under an open form"
         [told] = [e.args for e in w.bot.ws.effects if e.method == "chat.postMessage"]
         assert told["channel"] == "D0ADA00001"
         assert "failed 3 times" in told["text"]
