@@ -58,6 +58,7 @@ class Rule(BaseModel):
     What it does, and may spend: its `instruction`, `runs_per_hour` and `runs_per_day`, and
     `daily_dollars` in US dollars for runs and questions together, a day being one in UTC.
 
+    `stamp` is another after each change, so that of two processes that change the same only one has done it.
     `owner` is whose name and rights its runs have. `failures` are those of its last runs in a row, of
     which `last_failed` is the last.
     """
@@ -85,6 +86,7 @@ class Rule(BaseModel):
     state: RuleState = RuleState.WAITING
     rest: Rest | None = None
     revision: int = 1
+    stamp: str = ""
     failures: int = 0
     last_failed: str = ""
     created_by: str = ""

@@ -28,7 +28,18 @@ from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.access_gate import AccessGate
 from bot.store import Stores
 
-_FIXED = {"version", "id", "team", "channel", "owner", "state", "rest", "revision", "failures"}
+_FIXED = {
+    "version",
+    "id",
+    "team",
+    "channel",
+    "owner",
+    "state",
+    "rest",
+    "revision",
+    "stamp",
+    "failures",
+}
 _FIXED |= {"last_failed", "created_by", "created_at", "approved_by", "approved_at"}
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from bot.core.ids import new_id
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Rule
 from bot.store import Connection, Retention, Stores
@@ -122,7 +123,8 @@ class RuleStore:
             later = change(now) if now else None
             if later is None or now is None:
                 return None
-            return later.model_copy(update={"revision": now.revision + by_person})
+            update = {"revision": now.revision + by_person, "stamp": new_id("change")}
+            return later.model_copy(update=update)
 
         return await self._rules(rule.team, rule.channel).change(rule.id, changed)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -446,6 +447,33 @@ async def test_runs_that_begin_at_once_keep_to_the_limits(redis_url: str) -> Non
         assert spent == [0.02, 0.02, *[None] * 10], "the others wait for what these two cost"
         await store.end(cheap, message[0], at, 0.001, is_silent=True)
         assert await store.begin(cheap, message[2], at, 0.02) == 0.02
+
+
+async def test_of_two_that_let_a_rule_rest_one_has_done_it(redis_url: str) -> None:
+    """The other tells nobody, though both make the same of the same rule."""
+    async with open_stores(redis_url) as stores:
+        store = RuleStore.of(stores)
+        rule = Rule(team="T1", channel=PLACE, owner=ADA, instruction=ASK, anyone=True)
+        rule = rule.model_copy(update={"state": RuleState.ON})
+        await store.add(rule, most=9)
+
+        def paused(now: Rule) -> Rule | None:
+            update = {"state": RuleState.PAUSED}
+            return now.model_copy(update=update) if now.state is RuleState.ON else None
+
+        async def elsewhere() -> Rule | None:
+            async with open_stores(redis_url) as others:
+                return await RuleStore.of(others).change(rule, paused, by_person=False)
+
+        def paused_meanwhile(now: Rule) -> Rule | None:
+            if not first:
+                with ThreadPoolExecutor() as process:
+                    first.append(process.submit(asyncio.run, elsewhere()).result())
+            return paused(now)
+
+        first: list[Rule | None] = []
+        assert await store.change(rule, paused_meanwhile, by_person=False) is None
+        assert first[0]
 
 
 async def test_a_run_that_waited_for_a_decision_goes_on_with_its_money(redis_url: str) -> None:
