@@ -63,9 +63,12 @@ class Watching:
         current = [rule for rule in current if age <= rule.age_minutes * 60]
         if not current or not await self._service.is_on(channel):
             return
+        answered: frozenset[str] = frozenset()
+        if posted.is_reply and any(rule.replies for rule in current):
+            answered = await self._service.store.answered_in(self._app.team, posted)
         async with warm_processes():
             for rule in current:
-                outcome = await self._outcome(rule, posted)
+                outcome = await self._outcome(rule, posted, answered)
                 self._counter.labels(outcome).inc()
                 if outcome is Outcome.RUN:
                     await self._submit(rule, posted, message)
@@ -84,17 +87,14 @@ class Watching:
             self._read_at = time.monotonic()
         return self._channels
 
-    async def _outcome(self, rule: Rule, posted: Posted) -> Outcome:
-        """Return RUN if a worker must look at the message. Another app never goes on in a thread in which
-        any rule has answered, or two bots would answer each other."""
+    async def _outcome(self, rule: Rule, posted: Posted, answered: frozenset[str]) -> Outcome:
+        """Return RUN if a worker must look at the message, in whose thread the rules `answered` have. Another
+        app never goes on where any rule has, or two bots would answer each other."""
         outcome = await cheap_outcome(rule, posted)
         if outcome is not Outcome.RUN:
             return outcome
         if posted.user and not await self._service.may_set_off(rule, posted.user):
             return Outcome.OTHERS
-        if not posted.is_reply:
-            return outcome
-        answered = await self._service.store.answered_in(self._app.team, posted)
         if (posted.app and answered) or (rule.id in answered and not rule.again):
             return Outcome.ANSWERED_THREAD
         return outcome
