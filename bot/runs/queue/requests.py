@@ -205,6 +205,12 @@ class Requests:
             await self._requeue_joined(request_record)
         return any([await self.take_back(each.request, by) for each in every])
 
+    async def withdraw_watched(self, thread_key: str, ts: str, by: str) -> None:
+        """Withdraw what rules would answer to the message `ts`, waiting or running."""
+        for request in await self.stores.mailbox.all_of(thread_key):
+            if request.is_by_rule and request.ts == ts:
+                await self.take_back(request, by)
+
     async def forget_question(self, thread_key: str, ts: str) -> None:
         """Delete what is kept of a deleted question for later use of its answer. Safe to repeat."""
         team, channel, _ = thread_key.split(":", 2)

@@ -118,21 +118,25 @@ class Edits:
         await self._intake.message({**before, **place, "type": kind}, event_id)
 
     async def deleted(self, event: Event) -> None:
-        """Withdraw the question of a deleted message, and mark its answers."""
+        """Withdraw the question of a deleted message, and mark its answers. Of one that rules watch, withdraw
+        what they would answer."""
         before: Event = event.get("previous_message") or {}
         ts = event.get("deleted_ts") or before.get("ts")
-        if not ts or before.get("bot_id") or not before.get("user"):
+        if not ts:
             return
         team, channel, thread = self._identity.team, str(event["channel"]), before.get("thread_ts")
+        key, author = f"{team}:{channel}:{thread or ts}", str(before.get("user") or "")
+        await self._requests.withdraw_watched(key, str(ts), author)
+        if before.get("bot_id") or not author:
+            return
         if _may_be_undelivered(str(ts)):
             await self._requests.ignore(team, channel, str(ts))
         for answer, alone, locale in await self._requests.answers_to(team, channel, str(ts)):
             with reader(locale):
                 sentence = words.DELETED() if alone else words.DELETED_AMONG()
             await self._say_deleted(channel, answer, sentence)
-        key = f"{team}:{channel}:{thread or ts}"
         await self._requests.forget_question(key, str(ts))
-        await self._requests.withdraw(key, str(ts), str(before["user"]))
+        await self._requests.withdraw(key, str(ts), author)
         await self._tell_parts(channel, str(thread or ts), str(ts))
 
     async def _tell_parts(self, channel: str, thread: str, ts: str) -> None:

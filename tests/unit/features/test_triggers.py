@@ -100,7 +100,7 @@ class Watched:
 
 @asynccontextmanager
 async def watched(
-    redis_url: str, think: Callable[[ModelRequest], Reply | ApiError] = brain, **more: Any
+    redis_url: str, think: Callable[[ModelRequest], Any] = brain, **more: Any
 ) -> AsyncGenerator[Watched]:
     async with deployed(think, redis_url, **more) as bot, open_stores(redis_url) as stores:
         config = configured(bot.ws, bot.api, redis_url, **more)
@@ -221,6 +221,34 @@ async def test_an_outage_uses_up_no_questions(redis_url: str) -> None:
         posted = await w.say("An outage")
         await w.bot.answered(PLACE, posted)
         assert (await w.rules.store.used(rule)).questions == 1
+
+
+async def test_a_deleted_message_is_not_answered(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(39.1) Whether its run is under way or waits, and whoever posted it."""
+    monkeypatch.setattr(following, "_WAIT_SECONDS", 0.05)
+    gate = asyncio.Event()
+
+    async def slow(request: ModelRequest) -> Reply | ApiError:
+        await gate.wait()
+        return brain(request)
+
+    async with watched(redis_url, slow) as w:
+        rule = await w.rule(daily_dollars=1.0, anyone=True, apps=(OTHER,))
+        posted = [await w.say("error one")]
+        await w.bot.ws.until(lambda: w.bot.api.requests)
+        by = {"bot_id": "B0PAGER001", "app_id": OTHER}
+        posted += [await w.say("error two"), await w.say("error three", **by)]
+        await w.bot.ws.until(lambda: not w.bot.ws.delivery.under_way)
+        for ts in posted:
+            await w.bot.ws.delete(ADA, PLACE, ts)
+        await w.bot.ws.until(lambda: not w.bot.ws.delivery.under_way)
+        gate.set()
+        await w.quiet()
+        assert [w.answers(ts) for ts in posted] == [[], [], []]
+        used = await w.rules.store.used(rule)
+        assert (used.day, used.reserved) == (1, 0)
 
 
 async def test_a_watched_message_has_no_rights(redis_url: str) -> None:
