@@ -100,6 +100,12 @@ class Rule(BaseModel):
             raise ValueError("a rule needs to say whose messages it is for")
         return self
 
+    def watches(self, at: float, now: float) -> bool:
+        """Return whether the rule looks `now` at a message that was posted `at` (seconds since the epoch):
+        it is on, the message is not too old, and was not there before the rule was approved."""
+        since = self.approved_at.timestamp() if self.approved_at else 0.0
+        return self.state is RuleState.ON and max(since, now - self.age_minutes * 60) <= at
+
     def is_for(self, user: str, app: str) -> bool:
         """Return whether the rule is for what this person or, if `app` is not "", this app posts."""
         return app in self.apps if app else self.anyone or user in self.people

@@ -14,7 +14,7 @@ from prometheus_client import Counter
 from bot.core.request import Entry, Job, Request
 from bot.features.triggers.judging import Posted, cheap_outcome
 from bot.features.triggers.resting import rest
-from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
+from bot.features.triggers.rules import Outcome, Rest, Rule
 from bot.features.triggers.service import RuleService
 from bot.library.isolated.pool import warm_processes
 from bot.slack.edge.text import cap, clean, decode, one_line
@@ -58,9 +58,8 @@ class Watching:
             return
         rules = await self._service.store.in_channel(self._app.team, channel)
         posted = Posted.of(message.event, channel)
-        age = time.time() - float(posted.ts)
-        current = [rule for rule in rules if rule.state is RuleState.ON]
-        current = [rule for rule in current if age <= rule.age_minutes * 60]
+        now, at = time.time(), float(posted.ts)
+        current = [rule for rule in rules if rule.watches(at, now)]
         if not current or not await self._service.is_on(channel):
             return
         answered: frozenset[str] = frozenset()
