@@ -85,8 +85,9 @@ async def test_a_process_killed_with_two_messages_in_hand_loses_and_doubles_none
         heard = str([each.body["input"] for each in api.requests])
         for place in PLACES:
             assert heard.count(f"First, {place}?") == 1
-            # On a slow machine it dies a turn later: the call that was cut off is made again.
-            assert 1 <= heard.count(f"Second, {place}?") <= 1 + cut[place]
+            # On a slow machine the update is one of progress: the call that it cut off is made again.
+            again = place == "message-updated" and cut[place]
+            assert 1 <= heard.count(f"Second, {place}?") <= 1 + again
 
 
 @dataclass
