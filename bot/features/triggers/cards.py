@@ -12,7 +12,7 @@ from bot.features.triggers.forms import decide_row
 from bot.features.triggers.rules import Rule
 from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import ChannelTriggers
-from bot.slack.edge.people_and_channels import person_from
+from bot.slack.edge.people_and_channels import people_of
 from bot.slack.edge.workspaces import Slack
 from bot.slack.ui.blocks import Block, section
 from bot.slack.ui.parts import context
@@ -20,7 +20,7 @@ from bot.text.translation import load_catalogue, reader
 
 log = logging.getLogger(__name__)
 
-_MOST_ASKED, _PAGE, _MAX_PAGES = 5, 200, 5
+_MOST_ASKED = 5
 
 
 async def ask_approvers(rules: RuleService, rule: Rule, apps: AppNames) -> list[str]:
@@ -54,14 +54,12 @@ async def _approvers(rules: RuleService, rule: Rule) -> list[str]:
 
 
 async def _admins(slack: Slack) -> list[str]:
-    """Return the admins of the workspace, as far as they are among its first thousand people."""
-    admins, cursor = list[str](), None
-    for _ in range(_MAX_PAGES):
-        page = await slack.clients.reads.users_list(limit=_PAGE, cursor=cursor)
-        people = (person_from(facts, slack.identity) for facts in page["members"])
-        admins += [person.id for person in people if person.is_admin]
-        cursor = (page.get("response_metadata") or {}).get("next_cursor")
-        if not cursor or len(admins) > _MOST_ASKED:
+    """Return some admins of the workspace, more than are asked if it has as many."""
+    admins = list[str]()
+    async for person in people_of(slack.clients.reads, slack.identity):
+        if person.is_admin:
+            admins.append(person.id)
+        if len(admins) > _MOST_ASKED:
             break
     return admins
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from bot.slack.edge.client import TRANSPORT_ERRORS, Identity, error_code
 from bot.slack.edge.payloads import SLACKBOT
 from bot.slack.edge.text import NameOf, one_line
 from bot.text.translation import load_catalogue
+
+_MOST_PAGES, _PAGE = 20, 200  # of people
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +80,18 @@ class People:
         person = person_from(answer["user"], self._identity)
         await load_catalogue(person.locale)  # the bot is about to speak to them
         return person
+
+
+async def people_of(reads: AsyncWebClient, identity: Identity) -> AsyncGenerator[Person]:
+    """Yield the people of the workspace, up to 4,000. Raises SlackApiError and TRANSPORT_ERRORS."""
+    cursor = ""
+    for _ in range(_MOST_PAGES):
+        page = await reads.users_list(limit=_PAGE, cursor=cursor, include_locale=True)
+        for facts in page["members"]:
+            yield person_from(facts, identity)
+        cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+        if not cursor:
+            return
 
 
 def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:

@@ -31,7 +31,7 @@ from bot.features.accounts.slack.messages import (
 from bot.features.accounts.slack.people import PeopleAccounts
 from bot.runs.policy.access import Person, PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS
-from bot.slack.edge.people_and_channels import person_from
+from bot.slack.edge.people_and_channels import people_of
 from bot.slack.intake.access_gate import may_administer
 from bot.slack.intake.press import Press
 from bot.slack.intake.slack_app import SlackApp
@@ -55,7 +55,6 @@ log = logging.getLogger(__name__)
 CONNECT, DISCONNECT = "connect_workspace_account", "disconnect_workspace_account"
 
 _MOST_ADMINS = 10  # who are told; one of them is enough
-_MOST_PAGES, _PAGE = 20, 200  # of people in which admins are looked for
 _TOLD = "workspace-account"
 
 
@@ -202,24 +201,10 @@ class WorkspaceAccounts:
                 yield person
         if listed:
             return
-        async for person in self._admins_of_slack():
-            if count < _MOST_ADMINS and person.id != first:
+        async for person in people_of(self.app.clients.reads, self.app.identity):
+            if count < _MOST_ADMINS and person.id != first and self._is_admin(person):
                 count += 1
                 yield person
-
-    async def _admins_of_slack(self) -> AsyncGenerator[Person]:
-        cursor = ""
-        for _ in range(_MOST_PAGES):
-            answer = await self.app.clients.reads.users_list(
-                limit=_PAGE, cursor=cursor, include_locale=True
-            )
-            for facts in answer["members"]:
-                person = person_from(facts, self.app.identity)
-                if self._is_admin(person):
-                    yield person
-            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
-            if not cursor:
-                return
 
     async def _say_once(self, user: str, name: str, part: Part) -> None:
         """Send somebody a direct message, unless that was done before. Who cannot be reached is left
