@@ -13,11 +13,13 @@ import unicodedata
 
 import regex
 
-_INVISIBLE = regex.compile(
+from bot.text.scanning import scanner
+
+_INVISIBLE = (
     r"[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\ufff9-\ufffb]"
 )
+_holds_invisible = scanner(_INVISIBLE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
 _ODD_SPACES = regex.compile(r"[\p{Zs}\u2800--\ ]", flags=regex.V1)  # a Braille blank draws nothing
 # A run is looked at from its beginning only: from each of its characters would take quadratic time.
@@ -55,7 +57,7 @@ _JOINED = (
     r"(?<=\p{Mongolian})[\u180b-\u180f](?=\p{Mongolian}|\b)",
 )
 _VISIBLE_OR_NOT = regex.compile(
-    rf"(?P<visible>{'|'.join((*_EMOJI, *_JOINED))})|{_INVISIBLE.pattern}", flags=regex.V1
+    rf"(?P<visible>{'|'.join((*_EMOJI, *_JOINED))})|{_INVISIBLE}", flags=regex.V1
 )
 
 
@@ -66,9 +68,11 @@ def without_invisible(text: str) -> str:
     """
     if text.isascii():
         return text
-    if _SURROGATE.search(text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if not _INVISIBLE.search(text):
+    if not _holds_invisible(text):
         return text
     return _VISIBLE_OR_NOT.sub(lambda found: found["visible"] or "", text)
 

@@ -16,6 +16,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from bot.text.scanning import scanner
+
 _ASSIGNED = r"(?:passwo?r?d|passwd|pwd|secret|(?:auth|access|api|bearer|refresh)[_-]?token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key)"
 _SIGNED = r"(?:ticket|access_token|refresh_token|auth_token|client_secret|api_?key|password|sig|x-amz-signature|x-amz-security-token)"
 
@@ -30,16 +32,22 @@ _PRIVATE_KEY = re.compile(  # the only secret with several lines
 class _Kind(NamedTuple):
     """A kind of secret.
 
-    A match of `pattern` always contains one of `hints`. Most texts contain no hint, and looking for
-    hints is far faster than matching the pattern.
+    A match of `pattern` always holds one of the `hints`, in upper or lower case. Most texts hold
+    none, and looking for hints is far faster than matching the pattern.
     """
 
-    hints: tuple[str, ...]  # lower case; compared with case-folded text
+    hints: str  # a pattern
+    is_hinted: Callable[[str], bool]
     pattern: re.Pattern[str]
 
 
+def _hints_in(hints: str) -> Callable[[str], bool]:
+    return scanner(f"(?i){hints}")
+
+
 def _kind(hints: str, pattern: str) -> _Kind:
-    return _Kind(tuple(hints.split()), re.compile(pattern))
+    any_hint = "|".join(map(re.escape, hints.split()))
+    return _Kind(any_hint, _hints_in(any_hint), re.compile(pattern))
 
 
 KINDS: dict[str, _Kind] = {
@@ -89,7 +97,7 @@ KINDS: dict[str, _Kind] = {
         r"|\b\d{8,10}:AA[A-Za-z0-9_-]{33}",  # Telegram
     ),
 }
-_HINTS = tuple({hint for kind in KINDS.values() for hint in kind.hints})
+_is_hinted = _hints_in("|".join(kind.hints for kind in KINDS.values()))
 
 _MOST_REMEMBERED = 1_000
 _SHORTEST_REMEMBERED = 12  # characters; shorter values are words of ordinary text
@@ -126,11 +134,10 @@ def redacted(text: str) -> str:
     for secret, name in sorted(found, key=lambda each: -len(each[0])):  # one may hold another
         text = text.replace(secret, f"[redacted {name}]")
     text = _PRIVATE_KEY.sub("[redacted private key]", text)
-    folded = text.casefold()
-    if not any(map(folded.__contains__, _HINTS)):
+    if not _is_hinted(text):
         return text
     for name, kind in KINDS.items():
-        if any(hint in folded for hint in kind.hints):
+        if kind.is_hinted(text):
             redact = partial(kind.pattern.sub, partial(_replacement, name))
             text = "".join(map(redact, _pieces(text)))
     return text
