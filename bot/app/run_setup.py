@@ -76,7 +76,6 @@ async def redis_and_stores(
         opened = open_stores(
             url,
             settings.retention,
-            concurrency=settings.engine.concurrency,
             audit_keys=audit_keys(keys.get_secret_value() if keys else ""),
         )
         stores = await stack.enter_async_context(opened)

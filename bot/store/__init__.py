@@ -183,16 +183,15 @@ async def open_stores(
     url: str,
     retention: Retention | None = None,
     *,
-    concurrency: int = 0,
     audit_keys: Sequence[bytes] = (),
 ) -> AsyncGenerator[Stores]:
-    """Open the stores of one Redis (URLs: `bot.store.pools`) for `concurrency` runs at once.
+    """Open the stores of one Redis (URLs: `bot.store.pools`).
 
     `audit_keys` seal the audit log. A process that executes runs must also enter
     `signals.listening`, to receive stop signals.
     """
     keep = retention or Retention()
-    async with connect(url, concurrency=concurrency) as redis:
+    async with connect(url) as redis:
         deletions = Names(redis, redis.key("to-delete"), keep.settings)
         keyring = Keyring(redis, audit_keys)
         audit = AuditLog(redis, keep, audit_keys, keyring)

@@ -1,15 +1,15 @@
-"""The connection to Redis: one client for commands, one for pub/sub, and one retry policy."""
+"""The connection to Redis: one line for commands, a client for pub/sub, and one retry policy."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha1, sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ConfigDict, PositiveInt
 from redis import exceptions
@@ -19,17 +19,15 @@ from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
 from bot.core.errors import LeaseLost, StoreUnavailable
-from bot.store.pools import PoolExhausted, open_pool
-
-T = TypeVar("T")
+from bot.store.line import Line, open_line, packed
+from bot.store.pools import open_pool
 
 PREFIX = "bot:v1"
 QUARANTINE = "bot:quarantine:v1"
 
 CONNECT_SECONDS = 5.0
-COMMAND_SECONDS = 10.0  # for one attempt, including the wait for a connection
-WAIT_SECONDS = 7.0  # for a free connection of the pool
-FEWEST = 64  # smallest size of the command pool; connections are opened on demand
+COMMAND_SECONDS = 10.0  # for one attempt, including the opening of a line
+PATIENCE_SECONDS = 1.0  # without a reply, then who gives up takes the line for broken
 _DRIVER = DriverInfo()  # created once: it reads the version from the package's files
 BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last attempt
 
@@ -99,23 +97,6 @@ class Script:
         self.sha = sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def packed(command: Sequence[Any]) -> bytes:
-    """Return a command in Redis's protocol. Raises TypeError for what is no text, bytes or number."""
-    parts = [b"*%d\r\n" % len(command)]
-    for part in command:
-        raw = part.encode() if isinstance(part, str) else _raw(part)
-        parts.append(b"$%d\r\n%b\r\n" % (len(raw), raw))
-    return b"".join(parts)
-
-
-def _raw(part: object) -> bytes:
-    if isinstance(part, bytes):
-        return part
-    if isinstance(part, int | float) and not isinstance(part, bool):
-        return str(part).encode()
-    raise TypeError(f"Redis stores no {type(part).__name__}")
-
-
 class Connection:
     """A connection to Redis for commands, transactions and scripts. Replies are bytes.
 
@@ -126,10 +107,12 @@ class Connection:
     when a fenced script refuses, and redis's ResponseError for an invalid command.
     """
 
-    def __init__(self, commands: Redis, listening: Redis) -> None:
-        self.listening = listening
-        self._commands = commands
-        self._replied_at = float("-inf")  # on the event loop's clock
+    def __init__(self, client: Redis) -> None:
+        """Use the settings of redis-py's `client`, which listens to channels itself."""
+        self.listening = client
+        self._decoders = dict(client.response_callbacks)
+        self._line: Line | None = None
+        self._opening = asyncio.Lock()
         names = (name for name in _LUA if not name.startswith("_"))
         self._scripts = {name: Script(script(name)) for name in names}
 
@@ -146,113 +129,105 @@ class Connection:
 
     async def call(self, *command: Any) -> Any:
         """Run one idempotent command."""
-        return await self._retry(lambda: self._send(*command))
+        (reply,) = await self._ask(command)
+        return self._decoded(command, reply)
 
     async def now(self) -> float:
         """Return the time by Redis's clock, in seconds since the epoch."""
         seconds, microseconds = await self.call("TIME")
         return float(seconds + microseconds / 1_000_000)
 
-    async def together(
-        self, *commands: Sequence[Any], seconds: float = COMMAND_SECONDS
-    ) -> list[Any]:
+    async def together(self, *commands: Sequence[Any], seconds: float | None = None) -> list[Any]:
         """Run idempotent `commands` in one transaction, for up to `seconds`. Return their replies."""
         if len(commands) == 1:
             return [await self.call(*commands[0])]
-
-        async def transact() -> list[Any]:
-            async with self._commands.pipeline(transaction=True) as pipeline:
-                for command in commands:
-                    pipeline.execute_command(*command)
-                return await pipeline.execute()
-
-        return await self._retry(transact, seconds)
+        *_, replies = await self._ask(("MULTI",), *commands, ("EXEC",), seconds=seconds)
+        _raise_errors(replies)
+        return [self._decoded(*each) for each in zip(commands, replies, strict=True)]
 
     async def script(self, name: str, keys: Sequence[str], *args: Any) -> Any:
-        """Run the script `<name>.lua`."""
-        return await self._retry(lambda: self._evaluate(self._scripts[name], keys, args))
-
-    async def _send(self, *command: Any) -> Any:
-        """Send a command and return its reply, as `Redis.execute_command` does: that and its packing of
-        arguments take as much CPU as all else that a run does with Redis."""
-        pool = self._commands.connection_pool
-        connection = await pool.get_connection()  # type: ignore[no-untyped-call]  # redis's
-        try:
-            await connection.send_packed_command(packed(command))
-            return await self._commands.parse_response(connection, command[0])
-        finally:
-            await pool.release(connection)
-
-    async def _evaluate(self, lua: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
-        """Run a script, which a server that was restarted has to be told first."""
+        """Run the script `<name>.lua`, which a server that was restarted has to be told first."""
+        lua = self._scripts[name]
         command = ("EVALSHA", lua.sha, len(keys), *keys, *args)
         try:
-            return await self._send(*command)
+            (reply,) = await self._ask(command)
         except exceptions.NoScriptError:
-            await self._send("SCRIPT", "LOAD", lua.text)
-            return await self._send(*command)
+            _, reply = await self._ask(("SCRIPT", "LOAD", lua.text), command)
+        return reply
 
-    async def _retry(
-        self, attempt: Callable[[], Awaitable[T]], seconds: float = COMMAND_SECONDS
-    ) -> T:
+    async def aclose(self) -> None:
+        """Close the line."""
+        if self._line:
+            self._line.close()
+
+    def _decoded(self, command: Sequence[Any], reply: Any) -> Any:
+        """Return a reply as redis-py returns it."""
+        decoder = self._decoders.get(command[0])
+        return decoder(reply) if decoder else reply
+
+    async def _ask(self, *commands: Sequence[Any], seconds: float | None = None) -> list[Any]:
+        """Send idempotent commands in one go, again after a lost connection. Return their replies."""
+        data = b"".join(map(packed, commands))
         for pause in (*BACKOFF, None):
             try:
-                reply = await _once(attempt, seconds)
-            except PoolExhausted as exhausted:
-                raise self._explained(exhausted) from None  # no retry: it has waited long enough
+                return await self._ask_once(data, len(commands), seconds or COMMAND_SECONDS)
             except StoreUnavailable:
                 if pause is None:
                     raise
                 await asyncio.sleep(pause)
-            else:
-                self._replied_at = asyncio.get_running_loop().time()
-                return reply
         raise AssertionError("the last attempt returns or raises")
 
-    def _explained(self, exhausted: PoolExhausted) -> StoreUnavailable:
-        """Return an error that says whether Redis is down or this process needs more connections."""
-        if asyncio.get_running_loop().time() - self._replied_at > WAIT_SECONDS:
-            return StoreUnavailable("Redis cannot be reached.")
-        return StoreUnavailable(
-            f"All {exhausted.connections} Redis connections of this process are busy: lower "
-            "[engine] concurrency, start more workers, or add max_connections=… to REDIS_URL."
-        )
-
-
-async def _once(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
-    try:
-        # The client's own timeout would start a task for each command.
-        async with asyncio.timeout(seconds):
-            return await attempt()
-    except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
-        raise StoreUnavailable("Redis cannot be reached.") from error
-    except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:
-        raise StoreUnavailable("Redis accepts no writes.") from error
-    except exceptions.ResponseError as error:
-        if str(error).startswith("LEASELOST"):
-            raise LeaseLost("Another run holds this thread.") from None
-        if str(error).startswith(_REFUSALS):
+    async def _ask_once(self, data: bytes, commands: int, seconds: float) -> list[Any]:
+        line = self._line
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                if line is None or not line.is_open:
+                    line = await self._open_line()
+                replies = [await reply for reply in line.send(data, commands)]
+            _raise_errors(replies)
+        except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
+            if line and isinstance(error, TimeoutError):
+                line.close()
+            raise StoreUnavailable("Redis cannot be reached.") from error
+        except asyncio.CancelledError:  # perhaps because nothing came: others shall not wait, too
+            started = (limit.when() or 0.0) - seconds
+            if line and asyncio.get_running_loop().time() - started > PATIENCE_SECONDS:
+                line.close()
+            raise
+        except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:
+            if line and isinstance(error, exceptions.ReadOnlyError):
+                line.close()  # the next one leads to what is the primary now
             raise StoreUnavailable("Redis accepts no writes.") from error
-        raise
+        except exceptions.ResponseError as error:
+            if str(error).startswith("LEASELOST"):
+                raise LeaseLost("Another run holds this thread.") from None
+            if str(error).startswith(_REFUSALS):
+                raise StoreUnavailable("Redis accepts no writes.") from error
+            raise
+        return replies
+
+    async def _open_line(self) -> Line:
+        async with self._opening:
+            if self._line is None or not self._line.is_open:
+                self._line = await open_line(self.listening.connection_pool)
+            return self._line
+
+
+def _raise_errors(replies: Sequence[Any]) -> None:
+    """Raise the first error among replies."""
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
 
 
 @asynccontextmanager
-async def connect(url: str, *, concurrency: int = 0) -> AsyncGenerator[Connection]:
-    """Open the clients for `url` (see `bot.store.pools`) for `concurrency` runs at once.
+async def connect(url: str) -> AsyncGenerator[Connection]:
+    """Open the connection to `url` (see `bot.store.pools`), which connects when it is first used.
 
-    The clients connect when they are first used. Raises ConfigurationError for an invalid `url`.
+    Raises ConfigurationError for an invalid `url`.
     """
-    most = max(FEWEST, concurrency)  # a run rarely has two commands under way
-    async with _client(url, most) as commands, _client(url, 4) as listening:
-        yield Connection(commands, listening)
-
-
-@asynccontextmanager
-async def _client(url: str, connections: int) -> AsyncGenerator[Redis]:
     pool = open_pool(
         url,
-        max_connections=connections,
-        timeout=WAIT_SECONDS,
         socket_connect_timeout=CONNECT_SECONDS,
         socket_timeout=None,
         retry=Retry(NoBackoff(), 0),
@@ -260,8 +235,10 @@ async def _client(url: str, connections: int) -> AsyncGenerator[Redis]:
         driver_info=_DRIVER,
     )
     client = Redis.from_pool(pool)
+    connection = Connection(client)
     try:
-        yield client
+        yield connection
     finally:
+        await connection.aclose()
         await client.aclose()
         await pool.aclose()

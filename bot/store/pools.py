@@ -14,9 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from redis import exceptions
-from redis.asyncio import BlockingConnectionPool
-from redis.asyncio.connection import AbstractConnection
-from typing_extensions import override
+from redis.asyncio import ConnectionPool
 
 from bot.core.errors import ConfigurationError
 
@@ -30,45 +28,10 @@ CLUSTER = (
 _FORM = "redis://<user>:<password>@host:6379/0"
 
 
-class PoolExhausted(Exception):
-    """No connection of the pool became free in time."""
-
-    def __init__(self, connections: int) -> None:
-        super().__init__(connections)
-        self.connections = connections
-
-
-class Pool(BlockingConnectionPool):
-    """A pool that raises PoolExhausted where redis-py would report a lost connection."""
-
-    @override
-    async def get_connection(
-        self, command_name: str | None = None, *keys: Any, **options: Any
-    ) -> AbstractConnection:
-        if self.can_get_connection() and not self._in_maintenance:
-            return await self._idle_connection()
-        try:
-            return await super().get_connection()  # type: ignore[no-untyped-call, no-any-return]  # redis's
-        except exceptions.ConnectionError as error:
-            if isinstance(error.__cause__, TimeoutError) and not self.can_get_connection():
-                raise PoolExhausted(self.max_connections) from None
-            raise
-
-    async def _idle_connection(self) -> AbstractConnection:
-        """Return a connection without the lock and the timer of those who wait for one."""
-        connection: AbstractConnection = self.get_available_connection()  # type: ignore[no-untyped-call]  # redis's
-        try:
-            await self.ensure_connection(connection)
-        except BaseException:
-            await self.release(connection)
-            raise
-        return connection
-
-
-def open_pool(url: str, **options: Any) -> Pool:
+def open_pool(url: str, **options: Any) -> ConnectionPool:
     """Return a pool for `url`, which connects when it is first used.
 
-    `options` are those of `BlockingConnectionPool` and of its connections; the URL's own win.
+    `options` are those of `ConnectionPool` and of its connections; the URL's own win.
     Raises ConfigurationError for a URL that cannot be used.
     """
     try:
@@ -80,12 +43,12 @@ def open_pool(url: str, **options: Any) -> Pool:
     return pool
 
 
-def _pool(url: str, options: dict[str, Any]) -> Pool:
+def _pool(url: str, options: dict[str, Any]) -> ConnectionPool:
     if url.startswith(_SENTINEL):
         from bot.store.sentinels import sentinel_pool  # imports the queue's library
 
         return sentinel_pool(url, options)
-    return Pool.from_url(url, **options)
+    return ConnectionPool.from_url(url, **options)
 
 
 def why_unusable(error: BaseException) -> tuple[str, str]:

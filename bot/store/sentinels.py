@@ -13,8 +13,6 @@ from redis.asyncio.sentinel import (
 )
 from typing_extensions import override
 
-from bot.store.pools import Pool
-
 # The queue reads the same REDIS_URL with these.
 from bot.store.queue_library import OwnedSentinelConnectionPool, parse_sentinel_url
 
@@ -43,18 +41,15 @@ def follow_primary(pool: ConnectionPool) -> None:
         pool.connection_class = _FollowingSSL if is_tls else _Following
 
 
-class SentinelPool(OwnedSentinelConnectionPool, Pool):
-    """A pool of connections to the primary; a new connection asks the Sentinels which it is."""
-
-
-def sentinel_pool(url: str, options: dict[str, Any]) -> SentinelPool:
-    """Return a pool for a `redis+sentinel://` URL. Raises ValueError for one that is wrong."""
+def sentinel_pool(url: str, options: dict[str, Any]) -> ConnectionPool:
+    """Return a pool of connections to the primary for a `redis+sentinel://` URL; a new connection asks
+    the Sentinels which it is. Raises ValueError for a URL that is wrong."""
     given = parse_sentinel_url(url)
     # They are asked in turn: one that hangs may not take the whole time of a command.
     seconds = options.get("socket_connect_timeout")
     patience = {"socket_timeout": seconds, "socket_connect_timeout": seconds}
     sentinels = Sentinel(given.sentinels, sentinel_kwargs={**patience, **given.sentinel_kwargs})  # type: ignore[no-untyped-call]
     settings = {**options, "db": given.db, **given.connection_kwargs}
-    pool = SentinelPool(given.service_name, sentinels, **settings)  # type: ignore[no-untyped-call]
+    pool = OwnedSentinelConnectionPool(given.service_name, sentinels, **settings)  # type: ignore[no-untyped-call]
     follow_primary(pool)
     return pool

@@ -201,7 +201,7 @@ async def composed(
     )
     async with (
         embedded_redis(None) as redis,
-        open_stores(redis, concurrency=AT_ONCE) as stores,
+        open_stores(redis) as stores,
         stores.signals.listening(),
         open_runner(
             settings,
