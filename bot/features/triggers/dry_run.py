@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from bot.features.triggers.judging import Ask, Posted, cheap_outcome, is_question_yes
+from bot.features.triggers.judging import Ask, Posted, cheap_outcomes, is_question_yes
 from bot.features.triggers.rules import Outcome, Rule
+from bot.library.isolated.pool import warm_processes
 
 MOST_LOOKED_AT = 50
 
@@ -44,18 +45,23 @@ async def dry_run(
     were unused but the number of runs. `ask` asks the small model, at its cost; None leaves that out."""
     judged = list[Judged]()
     threads, runs = set[str](), 0
-    for message in messages[-MOST_LOOKED_AT:]:
-        outcome = await cheap_outcome(rule, message)
-        if outcome is Outcome.RUN and message.user and not await may_set_off(rule, message.user):
-            outcome = Outcome.OTHERS
-        if outcome is Outcome.RUN and message.thread in threads and not rule.again:
-            outcome = Outcome.ANSWERED_THREAD
-        if outcome is Outcome.RUN and runs >= rule.runs_per_day:
-            outcome = Outcome.TOO_MANY
-        if outcome is Outcome.RUN and ask and not await is_question_yes(rule, message, ask):
-            outcome = Outcome.MODEL_SAID_NO
-        if outcome is Outcome.RUN:
-            threads.add(message.thread)
-            runs += 1
-        judged.append(Judged(message, outcome))
+    async with warm_processes():
+        for message in messages[-MOST_LOOKED_AT:]:
+            outcome = (await cheap_outcomes([rule], message))[rule.id]
+            if (
+                outcome is Outcome.RUN
+                and message.user
+                and not await may_set_off(rule, message.user)
+            ):
+                outcome = Outcome.OTHERS
+            if outcome is Outcome.RUN and message.thread in threads and not rule.again:
+                outcome = Outcome.ANSWERED_THREAD
+            if outcome is Outcome.RUN and runs >= rule.runs_per_day:
+                outcome = Outcome.TOO_MANY
+            if outcome is Outcome.RUN and ask and not await is_question_yes(rule, message, ask):
+                outcome = Outcome.MODEL_SAID_NO
+            if outcome is Outcome.RUN:
+                threads.add(message.thread)
+                runs += 1
+            judged.append(Judged(message, outcome))
     return DryRun(judged, asked=ask is not None and bool(rule.question))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.features.triggers.rules import Outcome, Rule
-from bot.library.isolated import ProcessLost, Refused
+from bot.library.isolated import Busy, ProcessLost, Refused
 from bot.library.isolated.pool import isolated
 from bot.library.isolated.process import IsolatedLimits
 from bot.slack.edge.text import clean, unescape
@@ -16,7 +16,8 @@ from bot.slack.message.message_contents import said_in
 from bot.slack.ui.blocks import shortened
 
 _JOBS, _TEXT = "bot.library.interpreters.expressions", "text"
-_LIMITS = IsolatedLimits(memory=2**29, cpu=1.0, seconds=5.0)
+_PATTERN_SECONDS = 0.5  # of CPU time, for all patterns together that are tried on a message
+_LIMITS = IsolatedLimits(memory=2**29, cpu=2.0, seconds=5.0)
 _MOST_TEXT = 20_000  # characters of a message
 _MOST_REASON = 200
 
@@ -59,20 +60,28 @@ class Posted:
         )
 
 
-async def cheap_outcome(rule: Rule, message: Posted) -> Outcome:
-    """Return RUN if neither author, place, words nor pattern speak against an answer, else what does."""
+async def cheap_outcomes(rules: Sequence[Rule], message: Posted) -> dict[str, Outcome]:
+    """Return for the id of each rule RUN if neither author, place, words nor pattern speak against an
+    answer, else what does. All patterns together take a bounded time. Raises Busy."""
+    outcomes = {rule.id: _without_pattern(rule, message) for rule in rules}
+    tried = [rule for rule in rules if rule.pattern and outcomes[rule.id] is Outcome.RUN]
+    if tried:
+        matches = await _matches([rule.pattern for rule in tried], message)
+        outcomes |= {
+            rule.id: _BY_MATCH[is_match] for rule, is_match in zip(tried, matches, strict=True)
+        }
+    return outcomes
+
+
+_BY_MATCH = {True: Outcome.RUN, False: Outcome.NO_MATCH, None: Outcome.TOO_SLOW}
+
+
+def _without_pattern(rule: Rule, message: Posted) -> Outcome:
     if not rule.is_for(message.user, message.app):
         return Outcome.OTHERS
     if message.is_reply and not rule.replies:
         return Outcome.REPLY
-    if not rule.has_word(message.text):
-        return Outcome.NO_MATCH
-    if not rule.pattern:
-        return Outcome.RUN
-    try:
-        return Outcome.RUN if await _matches(rule, message.text) else Outcome.NO_MATCH
-    except (Refused, ProcessLost, TimeoutError):
-        return Outcome.TOO_SLOW
+    return Outcome.RUN if rule.has_word(message.text) else Outcome.NO_MATCH
 
 
 async def is_question_yes(rule: Rule, message: Posted, ask: Ask) -> bool:
@@ -80,21 +89,27 @@ async def is_question_yes(rule: Rule, message: Posted, ask: Ask) -> bool:
     return not rule.question or await ask(rule, message)
 
 
-async def pattern_problem(rule: Rule) -> str:
-    """Return why the pattern of the rule cannot be used; "" if it can."""
+async def pattern_problem(pattern: str) -> str:
+    """Return why a pattern cannot be used; "" if it can."""
     try:
-        await _matches(rule, "")
-    except Refused as refusal:
+        async with isolated(_JOBS, _LIMITS, owner=pattern) as process:
+            await asyncio.to_thread(process.write, _TEXT, b"")
+            await process.call("matching_lines", pattern=pattern)
+    except (Refused, Busy) as refusal:
         return shortened(str(refusal), _MOST_REASON)
     except (ProcessLost, TimeoutError):
         return "it takes too much"
     return ""
 
 
-async def _matches(rule: Rule, text: str) -> bool:
-    """Return whether a line matches the pattern of the rule, in a process that is killed if that takes
-    long. Raises Refused, ProcessLost and TimeoutError."""
-    async with isolated(_JOBS, _LIMITS, owner=(rule.team, rule.id)) as process:
-        data = text.encode("utf-8", "surrogatepass")
-        await asyncio.to_thread(process.write, _TEXT, data)
-        return bool(await process.call("matching_lines", pattern=rule.pattern))
+async def _matches(patterns: list[str], message: Posted) -> list[bool | None]:
+    """Return for each pattern whether a line of the message matches it, None if that takes too long; in a
+    process that is killed if it does not end."""
+    try:
+        async with isolated(_JOBS, _LIMITS, owner=message.channel) as process:
+            text = message.text.encode("utf-8", "surrogatepass")
+            await asyncio.to_thread(process.write, _TEXT, text)
+            call = {"patterns": patterns, "seconds": _PATTERN_SECONDS}
+            return list(await process.call("matching_patterns", **call))
+    except (Refused, ProcessLost, TimeoutError):
+        return [None] * len(patterns)

@@ -20,6 +20,7 @@ from bot.features.triggers.forms import RuleTarget, rule_view
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Rule
 from bot.features.triggers.service import RuleService
+from bot.library.isolated import Busy
 from bot.slack.edge.client import TRANSPORT_ERRORS, Identity
 from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
@@ -76,7 +77,7 @@ class RuleLooks:
             )
         except NotPermitted as refusal:
             above = [problem(str(refusal))]
-        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        except (Busy, SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("The last messages were not looked at: %s", type(error).__name__)
             above = [problem(TRY_AGAIN())]
         await self._show(request, rule, above)

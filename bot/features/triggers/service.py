@@ -258,7 +258,7 @@ class RuleService:
         if limits.apps is not None and (others := [*{*rule.apps} - {*limits.apps}]):
             refusal = rule_words.APPS_NOT_ALLOWED(apps=", ".join(sorted(others)))
             raise NotPermitted(refusal, reason="apps")
-        if rule.pattern and (why := await pattern_problem(rule)):
+        if rule.pattern and (why := await pattern_problem(rule.pattern)):
             raise NotPermitted(rule_words.BAD_PATTERN(why=why), reason="pattern")
 
     async def _rule(self, rule_id: str, revision: int | None = None) -> Rule:

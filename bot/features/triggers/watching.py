@@ -11,12 +11,13 @@ from functools import partial
 
 from prometheus_client import Counter
 
+from bot.core.errors import SlackUnavailable
 from bot.core.request import Entry, Job, Request
-from bot.features.triggers.judging import Posted, cheap_outcome
+from bot.features.triggers.judging import Posted, cheap_outcomes
 from bot.features.triggers.resting import rest
 from bot.features.triggers.rules import Outcome, Rest, Rule
 from bot.features.triggers.service import RuleService
-from bot.library.isolated.pool import warm_processes
+from bot.library.isolated import Busy
 from bot.slack.edge.text import cap, clean, decode, one_line
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import ChannelMessage
@@ -65,12 +66,17 @@ class Watching:
         answered: frozenset[str] = frozenset()
         if posted.is_reply and any(rule.replies for rule in current):
             answered = await self._service.store.answered_in(self._app.team, posted)
-        async with warm_processes():
-            for rule in current:
+        try:
+            outcomes = await cheap_outcomes(current, posted)
+        except Busy as busy:
+            raise SlackUnavailable(str(busy)) from None
+        for rule in current:
+            outcome = outcomes[rule.id]
+            if outcome is Outcome.RUN:
                 outcome = await self._outcome(rule, posted, answered)
-                self._counter.labels(outcome).inc()
-                if outcome is Outcome.RUN:
-                    await self._submit(rule, posted, message)
+            self._counter.labels(outcome).inc()
+            if outcome is Outcome.RUN:
+                await self._submit(rule, posted, message)
 
     async def end_of(self, user: str) -> None:
         """Let the rules of somebody rest whose account has ended."""
@@ -89,14 +95,11 @@ class Watching:
     async def _outcome(self, rule: Rule, posted: Posted, answered: frozenset[str]) -> Outcome:
         """Return RUN if a worker must look at the message, in whose thread the rules `answered` have. Another
         app never goes on where any rule has, or two bots would answer each other."""
-        outcome = await cheap_outcome(rule, posted)
-        if outcome is not Outcome.RUN:
-            return outcome
         if posted.user and not await self._service.may_set_off(rule, posted.user):
             return Outcome.OTHERS
         if (posted.app and answered) or (rule.id in answered and not rule.again):
             return Outcome.ANSWERED_THREAD
-        return outcome
+        return Outcome.RUN
 
     async def _submit(self, rule: Rule, posted: Posted, message: ChannelMessage) -> None:
         app, key = self._app, f"rule:{rule.id}:{posted.channel}:{posted.ts}"

@@ -7,6 +7,7 @@ texts to work on are in the process's folder, under the name `TEXT`.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
@@ -59,6 +60,22 @@ def matching_lines(pattern: str) -> list[int]:
     """Return the indexes of the lines of `TEXT` that match."""
     search = _compiled(pattern).search
     return [index for index, line in enumerate(_lines()) if search(line)]
+
+
+def matching_patterns(patterns: list[str], seconds: float) -> list[bool | None]:
+    """Return for each pattern whether a line of `TEXT` matches it; None for one that cannot be read, or
+    needs more than an equal share of `seconds` of CPU time."""
+    lines, share = list(_lines()), seconds / len(patterns)
+    return [_matches_in_time(pattern, lines, share) for pattern in patterns]
+
+
+def _matches_in_time(pattern: str, lines: list[str], seconds: float) -> bool | None:
+    ends = time.process_time() + seconds
+    try:
+        search = _compiled(pattern).search
+        return any(search(line, timeout=ends - time.process_time()) for line in lines)
+    except (Refused, TimeoutError, ValueError):  # the last: no time is left for a line
+        return None
 
 
 def matches(pattern: str) -> dict[str, Any]:
