@@ -128,7 +128,7 @@ def rules(team: str) -> list[Rule]:
 async def play(bot: Deployment, redis_url: str, messages: Sequence[Scripted]) -> Figures:
     """Post the messages in the channel of a bot, and return what came of them."""
     async with open_stores(redis_url) as stores:
-        store, watching = RuleStore.of(stores), rules(bot.ws.team_id)
+        store, watching = RuleStore(stores), rules(bot.ws.team_id)
         for rule in watching:
             await store.add(rule, most=10)
         root = str((await bot.ws.say(BEN, PLACE, "An old thread"))["ts"])

@@ -64,7 +64,7 @@ async def _listed(*, as_json: bool) -> list[str]:
     from bot.features.triggers.store import RuleStore
 
     async with open_stored(configured_beside_dev()) as stores:
-        return await rule_lines(RuleStore.of(stores), as_json=as_json)
+        return await rule_lines(RuleStore(stores), as_json=as_json)
 
 
 async def _changed(rule_id: str, what: str) -> str:

@@ -58,7 +58,7 @@ async def test_a_kill_in_every_window_of_a_rule_makes_one_run(
         open_stores(redis_url) as stores,
     ):
         ws.delivery.retry_delays = RETRIES
-        store = RuleStore.of(stores)
+        store = RuleStore(stores)
         rule = on(ws)
         await store.add(rule, most=1)
         more = {"bot_failpoints": str(orders), "bot_config": str(config), "redis_url": redis_url}
@@ -89,7 +89,7 @@ async def test_missed_messages_are_looked_at_up_to_the_age_of_the_rule(
         open_stores(redis_url) as stores,
     ):
         ws.delivery.retry_delays = ()
-        store, away = RuleStore.of(stores), Deployment(ws, api)
+        store, away = RuleStore(stores), Deployment(ws, api)
         approved_at = datetime.now(UTC) - timedelta(seconds=400)
         rule = on(ws, age_minutes=10, question="", approved_at=approved_at)
         await store.add(rule, most=1)

@@ -374,7 +374,7 @@ async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) 
     on = rule.model_copy(update={"state": RuleState.ON, "failures": 1})
     shared = {"REDIS_URL": redis_url}
     async with open_stores(redis_url) as stores:
-        store, now = RuleStore.of(stores), datetime.now(UTC)
+        store, now = RuleStore(stores), datetime.now(UTC)
         await store.add(on, most=9)
         assert await store.begin(on, Posted("C1", "1.0", "1.0", "U1", "", "Hi"), now, 0.25)
         [_, line] = (await bot(tmp_path, "triggers", **shared)).out.splitlines()

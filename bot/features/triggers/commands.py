@@ -35,7 +35,7 @@ async def rule_lines(store: RuleStore, *, as_json: bool = False) -> list[str]:
 async def change_rule(stores: Stores, rule_id: str, what: str) -> str:
     """Pause, resume or remove a rule; return a line about it. Raises ConfigurationError for an id that no
     rule has, and for one that nobody has approved."""
-    store = RuleStore.of(stores)
+    store = RuleStore(stores)
     rule = next((rule for rule in await all_rules(store) if rule.id == rule_id), None)
     if rule is None:
         raise ConfigurationError(f"There is no rule {rule_id}. `bot triggers` lists them.")

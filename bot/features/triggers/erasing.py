@@ -23,7 +23,7 @@ class ErasesRules(OperatorPart):
     async def end_person(self, stores: Stores, user: str) -> Sequence[str]:
         """Name a person in no rule of others, and in the threads in which their own rules have run: these
         are erased with what their runs read."""
-        store = RuleStore.of(stores)
+        store = RuleStore(stores)
         for team in await store.teams():
             for rule in await store.in_team(team):
                 if rule.owner == user:

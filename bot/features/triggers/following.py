@@ -19,7 +19,6 @@ from bot.core.request import Request
 from bot.features.triggers import rule_words
 from bot.features.triggers.asking import RuleQuestions
 from bot.features.triggers.judging import Posted
-from bot.features.triggers.resting import rest
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.run_part import RulePart
 from bot.features.triggers.service import RuleService
@@ -132,16 +131,17 @@ class RuleJobs:
         try:
             await service.check_owner(rule.owner, rule.channel)
         except NotPermitted as refusal:
-            pause = partial(rest, service.store, service.slack, service.record, rule)
             match refusal.reason:
                 case "":  # the bot is not in the channel, or that is archived
                     pass
                 case PersonKind.UNKNOWN:
-                    await pause(Rest.OWNER_GONE, None)
+                    await service.rest(rule, Rest.OWNER_GONE, None)
                 case Rest.OWNER_LEFT:
-                    await pause(Rest.OWNER_LEFT, rule_words.RESTS_LEFT)
+                    await service.rest(rule, Rest.OWNER_LEFT, rule_words.RESTS_LEFT)
                 case _:
-                    await pause(Rest.OWNER_REFUSED, rule_words.RESTS_REFUSED, why=str(refusal))
+                    await service.rest(
+                        rule, Rest.OWNER_REFUSED, rule_words.RESTS_REFUSED, why=str(refusal)
+                    )
             return False
         return True
 

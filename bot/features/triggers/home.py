@@ -40,7 +40,6 @@ from bot.features.triggers.forms import (
     rule_view,
 )
 from bot.features.triggers.looking import KIND
-from bot.features.triggers.resting import tell
 from bot.features.triggers.rules import Rule, RuleState
 from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import ChannelTriggers
@@ -333,5 +332,5 @@ class RulesHome(SlackPart):
         return self._apps[channel]
 
     def _tell(self, user: str, text: Text, rule: Rule, by: str) -> None:
-        telling = tell(self._app.slack, user, text, rule, by=by)
+        telling = self._service.tell(user, text, rule, by=by)
         self._app.background.start(telling, "telling somebody of a rule")

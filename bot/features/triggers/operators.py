@@ -33,7 +33,7 @@ class RulesForOperators(ErasesRules):
 
     @override
     async def checks(self, stores: Stores | None) -> Sequence[Check]:
-        rules = await all_rules(RuleStore.of(stores)) if stores else []
+        rules = await all_rules(RuleStore(stores)) if stores else []
         if not rules:
             return ()
         if not self._settings.enabled:
@@ -58,6 +58,6 @@ class RulesForOperators(ErasesRules):
 
     @override
     async def usage_lines(self, stores: Stores) -> Sequence[str]:
-        store = RuleStore.of(stores)
+        store = RuleStore(stores)
         rules = [(rule, await store.used(rule)) for rule in await all_rules(store)]
         return [used_line(rules)] if rules else ()

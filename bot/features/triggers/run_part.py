@@ -15,7 +15,6 @@ from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.features.triggers import rule_words
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.own import OwnRules
-from bot.features.triggers.resting import rest
 from bot.features.triggers.rules import Rest, Rule
 from bot.features.triggers.service import RuleService
 from bot.runs.run import Run
@@ -105,8 +104,7 @@ class RulePart(RunPart):
             return
         why = LinkGate().mrkdwn(one_line(outcome.note, _MOST_WHY))
         of = {"count": str(MOST_FAILURES), "why": why}
-        text = rule_words.RESTS_FAILED
-        await rest(service.store, service.slack, service.record, now, Rest.FAILED, text, **of)
+        await service.rest(now, Rest.FAILED, rule_words.RESTS_FAILED, **of)
 
 
 def _no_failures(rule: Rule) -> Rule:

@@ -6,10 +6,13 @@ and SlackApiError.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
+
+from slack_sdk.errors import SlackApiError
 
 from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
@@ -17,16 +20,23 @@ from bot.core.errors import NotPermitted
 from bot.core.ids import new_id
 from bot.features.triggers import rule_words
 from bot.features.triggers.judging import pattern_problem
-from bot.features.triggers.resting import tell
 from bot.features.triggers.rules import Rest, Rule, RuleState
 from bot.features.triggers.settings import ChannelTriggers, TriggerSettings
 from bot.features.triggers.store import RuleStore
 from bot.runs.audit_trail import Record, refused
 from bot.runs.policy.access import Person, Policy
 from bot.runs.policy.channels import Channels
+from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.access_gate import AccessGate
+from bot.slack.ui.blocks import shortened
+from bot.slack.ui.links import LinkGate
 from bot.store import Stores
+from bot.text.translation import Text, load_catalogue, reader
+
+log = logging.getLogger(__name__)
+
+_MOST_SHOWN = 200  # characters of an instruction
 
 _FIXED = {
     "version",
@@ -65,7 +75,7 @@ class RuleService:
         """Return the service of the workspace of `slack`."""
         team = slack.identity.team
         gate = AccessGate(team, slack.people, policy, channels)
-        return cls(settings, RuleStore.of(stores), stores.audit.append, slack, gate)
+        return cls(settings, RuleStore(stores), stores.audit.append, slack, gate)
 
     @property
     def team(self) -> str:
@@ -200,7 +210,7 @@ class RuleService:
         await self._note(user, rule, f"rule changed: {', '.join(sorted(fields))}")
         changed = await self._changed(rule, update)
         if user != rule.owner:  # it goes on in their name
-            await tell(self.slack, rule.owner, rule_words.CHANGED_BY, changed, by=user)
+            await self.tell(rule.owner, rule_words.CHANGED_BY, changed, by=user)
         return changed
 
     async def remove(self, user: str, rule_id: str) -> Rule:
@@ -224,7 +234,7 @@ class RuleService:
         if rule.rest in (Rest.OWNER_GONE, Rest.OWNER_LEFT, Rest.OWNER_REFUSED):
             update |= {"state": RuleState.ON, "rest": None}
         changed = await self._changed(rule, update)
-        await tell(self.slack, owner, rule_words.MADE_OWNER, rule, by=user)
+        await self.tell(owner, rule_words.MADE_OWNER, rule, by=user)
         return changed
 
     async def check_owner(self, owner: str, channel: str) -> Person:
@@ -238,6 +248,40 @@ class RuleService:
         if not await self.slack.access.is_member(owner, channel):
             raise NotPermitted(rule_words.OWNER_ELSEWHERE(), reason=Rest.OWNER_LEFT)
         return person
+
+    async def rest(self, rule: Rule, because: Rest, text: Text | None, **of: str) -> None:
+        """Pause a rule that is on, and tell its owner the `text` with the values `of`, if there is one. Only
+        the process that pauses it tells them. Safe to repeat."""
+
+        def paused(now: Rule) -> Rule | None:
+            is_same = now.state is RuleState.ON and now.owner == rule.owner
+            update = {"state": RuleState.PAUSED, "rest": because}
+            return now.model_copy(update=update) if is_same else None
+
+        if await self.store.change(rule, paused, by_person=False):
+            await self._note(rule.owner, rule, f"rule rests: {because}")
+            if text:
+                await self.tell(rule.owner, text, rule, **of)
+
+    async def tell(self, user: str, text: Text, rule: Rule, **of: str) -> None:
+        """Tell somebody in a direct message what became of a rule; `text` takes its `place`, its `text`,
+        and the values `of`. Logs where that cannot be said."""
+        slack = self.slack
+        locale = await slack.people.locale(user)
+        await load_catalogue(locale)
+        with reader(locale):
+            said = LinkGate().mrkdwn(shortened(rule.instruction, _MOST_SHOWN))
+            sentence = text(place=f"<#{rule.channel}>", text=said, **of)
+        try:
+            opened = await slack.clients.writes.conversations_open(users=user)
+            await slack.clients.writes.chat_postMessage(
+                channel=str(opened["channel"]["id"]),
+                text=sentence,
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.warning("%s was not told of %s: %s", user, rule.id, type(error).__name__)
 
     async def _check(self, rule: Rule) -> None:
         """Raise NotPermitted for what no rule may have here, with the name of the field as `reason` if it is

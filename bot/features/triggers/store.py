@@ -64,13 +64,15 @@ class RuleStore:
     """The store of all rules. Rules are kept for as long as settings after they last were written or
     read by `in_channel`."""
 
-    redis: Connection
-    retention: Retention
+    stores: Stores
 
-    @classmethod
-    def of(cls, stores: Stores) -> RuleStore:
-        """Return the store in the Redis of `stores`."""
-        return cls(stores.redis, stores.retention)
+    @property
+    def redis(self) -> Connection:
+        return self.stores.redis
+
+    @property
+    def retention(self) -> Retention:
+        return self.stores.retention
 
     async def teams(self) -> list[str]:
         """Return the workspaces that have, or had, rules."""

@@ -7,14 +7,12 @@ brings the message. A worker does the rest: see `following`.
 from __future__ import annotations
 
 import time
-from functools import partial
 
 from prometheus_client import Counter
 
 from bot.core.errors import SlackUnavailable
 from bot.core.request import Entry, Job, Request
 from bot.features.triggers.judging import Posted, cheap_outcomes
-from bot.features.triggers.resting import rest
 from bot.features.triggers.rules import Outcome, Rest, Rule
 from bot.features.triggers.service import RuleService
 from bot.library.isolated import Busy
@@ -83,8 +81,7 @@ class Watching:
         service = self._service
         for rule in await service.store.in_team(service.team):
             if rule.owner == user:
-                pause = partial(rest, service.store, service.slack, service.record)
-                await pause(rule, Rest.OWNER_GONE, None)
+                await service.rest(rule, Rest.OWNER_GONE, None)
 
     async def _with_rules(self) -> frozenset[str]:
         if time.monotonic() - self._read_at > _CHANNELS_SECONDS:

@@ -125,7 +125,7 @@ async def test_an_admin_sees_what_a_rule_would_have_answered_before_switching_it
         assert "Lunch" not in str(view)
         await press(bot, ADA, APPROVE)
         await shows(bot, ADA, "It is on")
-        [rule] = await RuleStore.of(stores).in_team(bot.ws.team_id)
+        [rule] = await RuleStore(stores).in_team(bot.ws.team_id)
         assert rule.state is RuleState.ON
         assert rule.words == ("error", "outage")
         form = await opened(bot, ADA, CHANNEL, GENERAL)
@@ -149,7 +149,7 @@ async def test_a_look_asks_the_small_model_from_the_budget_of_the_rule(redis_url
         assert "An error in billing" in str(view)
         assert "the model says yes" in str(view)
         assert "Looking at them cost $" in str(view)
-        store = RuleStore.of(stores)
+        store = RuleStore(stores)
         [rule] = await store.in_team(bot.ws.team_id)
         assert (await store.used(rule)).questions == 2
         await store.add_cost(rule, datetime.now(UTC), 1.0)
@@ -163,7 +163,7 @@ async def test_a_rule_of_somebody_else_waits_for_an_admin_and_is_theirs_to_chang
 ) -> None:
     """K14: its card has the whole rule; a change waits again; nobody else opens, approves or removes it."""
     async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
-        rules = RuleStore.of(stores)
+        rules = RuleStore(stores)
 
         async def stored() -> Rule:
             [rule] = await rules.in_team(bot.ws.team_id)
@@ -252,7 +252,7 @@ async def test_whom_the_settings_of_a_channel_name_decides_there(redis_url: str)
         told = bot.ws.state.direct(BEN)
         assert told
         await bot.ws.until(lambda: "declined your rule" in str(bot.ws.messages(told.id)))
-        assert await RuleStore.of(stores).in_team(bot.ws.team_id) == []
+        assert await RuleStore(stores).in_team(bot.ws.team_id) == []
 
 
 def proposing(**arguments: Any) -> Script:
@@ -283,7 +283,7 @@ async def test_whoever_asks_for_a_rule_approves_exactly_that(redis_url: str, use
             assert named in str(asking["blocks"])
         await bot.ws.click(user, GENERAL, asking["ts"], DECIDE)
         await bot.answered(GENERAL, thread)
-        [rule] = await RuleStore.of(stores).in_team(bot.ws.team_id)
+        [rule] = await RuleStore(stores).in_team(bot.ws.team_id)
         facts = (rule.owner, rule.people, rule.apps, rule.anyone)
         assert facts == (user, (CHLOE,), ("A0ALERTS01",), False)
         direct = bot.ws.state.direct(ADA)
@@ -301,7 +301,7 @@ async def test_people_list_and_remove_their_own_rules_by_asking(redis_url: str) 
     listed = [call("list_rules", {}), *removal, finish(answer("Removed."))]
     brain = Script([call("acquire_tools", {"names": ["list_rules", "remove_rule"]}), *listed])
     async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
-        store = RuleStore.of(stores)
+        store = RuleStore(stores)
         for each in (rule, others):
             await store.add(each.model_copy(update={"team": bot.ws.team_id}), most=9)
         thread = await bot.ask(BEN, GENERAL, "Which rules do I have?")

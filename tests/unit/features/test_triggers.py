@@ -475,7 +475,7 @@ async def test_who_may_not_ask_sets_off_only_a_rule_that_names_them(redis_url: s
 async def test_runs_that_begin_at_once_keep_to_the_limits(redis_url: str) -> None:
     """Whatever happens at the same time, no more runs begin than a rule may have, and none twice."""
     async with open_stores(redis_url) as stores:
-        store = RuleStore.of(stores)
+        store = RuleStore(stores)
         rule = Rule(
             team="T1", channel=PLACE, owner=ADA, instruction=ASK, anyone=True, runs_per_hour=5
         )
@@ -496,7 +496,7 @@ async def test_runs_that_begin_at_once_keep_to_the_limits(redis_url: str) -> Non
 async def test_of_two_that_let_a_rule_rest_one_has_done_it(redis_url: str) -> None:
     """The other tells nobody, though both make the same of the same rule."""
     async with open_stores(redis_url) as stores:
-        store = RuleStore.of(stores)
+        store = RuleStore(stores)
         rule = Rule(team="T1", channel=PLACE, owner=ADA, instruction=ASK, anyone=True)
         rule = rule.model_copy(update={"state": RuleState.ON})
         await store.add(rule, most=9)
@@ -507,7 +507,7 @@ async def test_of_two_that_let_a_rule_rest_one_has_done_it(redis_url: str) -> No
 
         async def elsewhere() -> Rule | None:
             async with open_stores(redis_url) as others:
-                return await RuleStore.of(others).change(rule, paused, by_person=False)
+                return await RuleStore(others).change(rule, paused, by_person=False)
 
         def paused_meanwhile(now: Rule) -> Rule | None:
             if not first:
@@ -523,7 +523,7 @@ async def test_of_two_that_let_a_rule_rest_one_has_done_it(redis_url: str) -> No
 async def test_a_run_that_waited_for_a_decision_goes_on_with_its_money(redis_url: str) -> None:
     """However many others began while it waited, it is none of theirs, and stays counted."""
     async with open_stores(redis_url) as stores:
-        store, at = RuleStore.of(stores), datetime.now(UTC) - timedelta(hours=3)
+        store, at = RuleStore(stores), datetime.now(UTC) - timedelta(hours=3)
         rule = Rule(
             team="T1", channel=PLACE, owner=ADA, instruction=ASK, anyone=True, runs_per_hour=1
         )
