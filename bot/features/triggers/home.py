@@ -193,11 +193,10 @@ class RulesHome(SlackPart):
         self, form: Submitted, rule: Rule, target: RuleTarget, fields: Mapping[str, Any]
     ) -> Rule:
         changes = {name: value for name, value in fields.items() if getattr(rule, name) != value}
+        if (owner := owner_of(form.view)) and owner != rule.owner:
+            changes["owner"] = owner
         if changes:
             rule = await self._service.change(form.user, rule.id, target.revision, changes)
-        owner = owner_of(form.view)
-        if owner and owner != rule.owner:
-            rule = await self._service.replace_owner(form.user, rule.id, owner)
         return rule
 
     async def _look(self, press: Press) -> None:

@@ -43,7 +43,6 @@ _FIXED = {
     "id",
     "team",
     "channel",
-    "owner",
     "state",
     "rest",
     "revision",
@@ -99,11 +98,11 @@ class RuleService:
             return False
         return True
 
-    async def may_approve(self, user: str, channel: str) -> bool:
-        """Return whether somebody may approve, decline and change the rules of a channel: an admin, or
-        one whom the channel's settings name. Slack is asked each time."""
+    async def may_approve(self, user: str, channel: str, *, is_admin: bool = False) -> bool:
+        """Return whether somebody may approve, pause and remove the rules of a channel: an admin, or,
+        without `is_admin`, one whom the channel's settings name. Slack is asked each time."""
         try:
-            await self._approver(user, channel)
+            await self._approver(user, channel, is_admin=is_admin)
         except NotPermitted:
             return False
         return True
@@ -192,25 +191,39 @@ class RuleService:
     async def change(
         self, user: str, rule_id: str, revision: int, fields: Mapping[str, Any]
     ) -> Rule:
-        """Change `fields` of a rule as `user` saw it. It then waits for an approval again, unless `user`
-        may approve it and it waited for none. An owner is told what others changed. Raises ValidationError
-        for values that no rule may have."""
+        """Change `fields` of a rule as `user` saw it: its owner may, and admins. An `owner` among them is in
+        whose name and on whose budget it then runs: themselves for those who may approve it, and for admins
+        anybody.
+
+        A changed rule waits for an approval again, unless `user` may approve it and it waited for none. One
+        that rested because of its owner is on again with another. The owner is told what others did.
+        Raises ValidationError for values that no rule may have.
+        """
         rule = await self._rule(rule_id, revision)
-        await self._owner_or_approver(user, rule, "rule changed")
         if wrong := _FIXED & fields.keys():
             raise ValueError(f"no form changes {', '.join(sorted(wrong))} of a rule")
-        update = dict(fields)
-        waits = rule.state is RuleState.WAITING
-        if not waits and await self.may_approve(user, rule.channel):
-            update |= {"approved_by": user, "approved_at": datetime.now(UTC)}
+        owner, update = fields.get("owner", rule.owner), dict(fields)
+        if owner == rule.owner:
+            await self._owner_or_approver(user, rule, "rule changed", is_admin=True)
         else:
-            update |= {"state": RuleState.WAITING, "rest": None}
-            update |= {"approved_by": "", "approved_at": None}
-        await self._check(_with(rule, update))
+            await self._approver(user, rule.channel, "rule owner replaced", is_admin=owner != user)
+            await self.check_owner(owner, rule.channel)
+            update["failures"] = 0
+            if rule.rest in (Rest.OWNER_GONE, Rest.OWNER_LEFT, Rest.OWNER_REFUSED):
+                update |= {"state": RuleState.ON, "rest": None}
+        if fields.keys() - {"owner"}:
+            waits = rule.state is RuleState.WAITING
+            if not waits and await self.may_approve(user, rule.channel):
+                update |= {"approved_by": user, "approved_at": datetime.now(UTC)}
+            else:
+                update |= {"state": RuleState.WAITING, "rest": None}
+                update |= {"approved_by": "", "approved_at": None}
+            await self._check(_with(rule, update))
         await self._note(user, rule, f"rule changed: {', '.join(sorted(fields))}")
         changed = await self._changed(rule, update)
-        if user != rule.owner:  # it goes on in their name
-            await self.tell(rule.owner, rule_words.CHANGED_BY, changed, by=user)
+        if user != owner or owner != rule.owner:  # it goes on in their name
+            text = rule_words.CHANGED_BY if owner == rule.owner else rule_words.MADE_OWNER
+            await self.tell(owner, text, changed, by=user)
         return changed
 
     async def remove(self, user: str, rule_id: str) -> Rule:
@@ -220,22 +233,6 @@ class RuleService:
         await self._note(user, rule, "rule removed")
         await self.store.remove(rule)
         return rule
-
-    async def replace_owner(self, user: str, rule_id: str, owner: str) -> Rule:
-        """Make somebody else the owner, in whose name and on whose budget the rule runs from now on.
-
-        Only admins can; those whom the channel's settings name can make themselves the owner. One that
-        rested because of its owner is on again."""
-        rule = await self._rule(rule_id)
-        await self._approver(user, rule.channel, "rule owner replaced", is_admin=owner != user)
-        await self.check_owner(owner, rule.channel)
-        await self._note(user, rule, "rule owner replaced")
-        update: dict[str, Any] = {"owner": owner, "failures": 0}
-        if rule.rest in (Rest.OWNER_GONE, Rest.OWNER_LEFT, Rest.OWNER_REFUSED):
-            update |= {"state": RuleState.ON, "rest": None}
-        changed = await self._changed(rule, update)
-        await self.tell(owner, rule_words.MADE_OWNER, rule, by=user)
-        return changed
 
     async def check_owner(self, owner: str, channel: str) -> Person:
         """Return the owner, if they may ask in the channel now, and they and the bot are in it. Slack is
@@ -339,11 +336,13 @@ class RuleService:
             await self._refuse(user, channel, what)
             raise NotPermitted(rule_words.ONLY_APPROVERS(), reason=refusal.reason) from None
 
-    async def _owner_or_approver(self, user: str, rule: Rule, what: str) -> None:
+    async def _owner_or_approver(
+        self, user: str, rule: Rule, what: str, *, is_admin: bool = False
+    ) -> None:
         if user == rule.owner:
             await self.slack.people.find_now(user)
             await self.gate.asker(user, rule.channel)
-        elif not await self.may_approve(user, rule.channel):
+        elif not await self.may_approve(user, rule.channel, is_admin=is_admin):
             await self._refuse(user, rule.channel, what)
             raise NotPermitted(rule_words.NOT_YOURS())
 

@@ -328,7 +328,7 @@ async def test_a_rule_rests_when_its_owner_may_not_run_it(redis_url: str) -> Non
         assert now.rest is Rest.OWNER_LEFT
         with pytest.raises(NotPermitted):
             await w.rules.resume(BEN, left.id)
-        await w.rules.replace_owner(ADA, left.id, "U0CHLOE001")
+        await w.rules.change(ADA, left.id, now.revision, {"owner": CHLOE})
         gone = await w.rule(owner="U0CHLOE001", people=(ADA,))
         await w.bot.ws.deactivate(ADA, "U0CHLOE001")
 
@@ -365,20 +365,26 @@ async def test_only_admins_and_whom_they_name_switch_a_rule_on(redis_url: str) -
         with pytest.raises(NotPermitted):
             await w.rules.change(CHLOE, rule.id, rule.revision, {"instruction": "Mine."})
         with pytest.raises(NotPermitted):
-            await w.rules.replace_owner(BEN, rule.id, CHLOE)
+            await w.rules.change(BEN, rule.id, rule.revision, {"owner": CHLOE})
         with pytest.raises(NotPermitted, match="regular expression"):
             await w.rules.change(BEN, rule.id, rule.revision, {"pattern": "(("})
         sales = await w.rules.propose(BEN, new.model_copy(update={"channel": SALES}))
         sales = await w.rules.approve(CHLOE, sales.id, sales.revision)
-        # Nobody but an admin has a rule run in the name of a third, and its owner is told of a change.
-        with pytest.raises(NotPermitted):
-            await w.rules.replace_owner(CHLOE, sales.id, ADA)
-        await w.rules.change(CHLOE, sales.id, sales.revision, {"instruction": "Say CANARY."})
+        # Nobody but an admin has a rule run in the name of a third, or says what it does in theirs, and its
+        # owner is told of a change.
+        says = {"instruction": "Say CANARY."}
+        for change in ({"owner": ADA}, says):
+            with pytest.raises(NotPermitted):
+                await w.rules.change(CHLOE, sales.id, sales.revision, change)
+        sales = await w.rules.change(ADA, sales.id, sales.revision, says)
         direct = w.bot.ws.state.direct(BEN)
         assert direct
         [told] = w.bot.ws.messages(direct.id)
-        assert f"<@{CHLOE}> changed your rule" in told["text"]
+        assert f"<@{ADA}> changed your rule" in told["text"]
         assert "Say CANARY." in told["text"]
+        taken = {"owner": CHLOE, "instruction": "Say so."}
+        sales = await w.rules.change(CHLOE, sales.id, sales.revision, taken)
+        assert (sales.owner, sales.instruction, sales.state) == (CHLOE, "Say so.", RuleState.ON)
         entries = [e.entry for e in await audited(w)]
         refused = [entry for entry in entries if entry.kind == "refused"]
         assert len(refused) >= 4
@@ -389,6 +395,7 @@ async def test_only_admins_and_whom_they_name_switch_a_rule_on(redis_url: str) -
             "rule proposed",
             "rule approved",
             "rule changed: instruction",
+            "rule changed: instruction, owner",
         ]
 
 
