@@ -398,7 +398,7 @@ async def test_an_operator_sees_and_stops_rules(tmp_path: Path, redis_url: str) 
             ),
             (Level.WARNING, "paused after failing several times: rule_failed"),
         ]
-        await store.remove(failed)
+        await store.remove(failed, "operator")
         await change_rule(stores, on.id, REMOVE)
         assert await store.in_team("T1") == []
         gone = await bot(tmp_path, "triggers", "resume", on.id, **shared)

@@ -45,7 +45,7 @@ async def change_rule(stores: Stores, rule_id: str, what: str) -> str:
     entry = AuditEntry(kind=AuditKind.ADMINISTERED, team="operator", who="operator", what=said)
     await stores.audit.append([entry])  # first: never a change without an entry
     if what == REMOVE:
-        await store.remove(rule)
+        await store.remove(rule, "operator")
         return f"{rule.id}: removed."
     update: dict[str, object] = {"state": RuleState.PAUSED, "rest": Rest.ADMIN}
     if what == RESUME:

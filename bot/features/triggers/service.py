@@ -161,7 +161,7 @@ class RuleService:
         if rule.state is not RuleState.WAITING:
             raise NotPermitted(rule_words.NOT_WAITING())
         await self._note(user, rule, "rule declined")
-        await self.store.remove(rule)
+        await self.store.remove(rule, user)
         return rule
 
     async def pause(self, user: str, rule_id: str) -> Rule:
@@ -231,7 +231,7 @@ class RuleService:
         rule = await self._rule(rule_id)
         await self._owner_or_approver(user, rule, "rule removed")
         await self._note(user, rule, "rule removed")
-        await self.store.remove(rule)
+        await self.store.remove(rule, user)
         return rule
 
     async def check_owner(self, owner: str, channel: str) -> Person:

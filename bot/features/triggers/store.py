@@ -130,9 +130,14 @@ class RuleStore:
 
         return await self._rules(rule.team, rule.channel).change(rule.id, changed)
 
-    async def remove(self, rule: Rule) -> bool:
-        """Delete a rule. Return False if it is gone already."""
-        return await self._rules(rule.team, rule.channel).remove(rule.id)
+    async def remove(self, rule: Rule, by: str) -> None:
+        """Delete a rule, and withdraw `by` somebody what its runs still work on or wait for."""
+        await self._rules(rule.team, rule.channel).remove(rule.id)
+        mailbox = self.stores.mailbox
+        for thread in await self.threads_of(rule) & {*await mailbox.threads()}:
+            for request in await mailbox.all_of(thread):
+                if request.rule == rule.id:
+                    await self.stores.signals.withdraw(request, by)
 
     async def used(self, rule: Rule, at: datetime | None = None) -> Used:
         """Return what the rule has used at a time, now without one."""

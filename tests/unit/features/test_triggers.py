@@ -28,6 +28,7 @@ from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.store import RuleStore
 from bot.runs.policy.budgets import Budgets
+from bot.runs.queue.engine import EngineOptions
 from bot.settings import ChannelTable, Settings
 from bot.settings.checks import check_prices, unpriced_models
 from bot.slack.edge.client import clients_on, identify, slack_session, static_token
@@ -254,8 +255,9 @@ async def test_a_deleted_message_is_not_answered(
 
 async def test_a_watched_message_has_no_rights(redis_url: str) -> None:
     """(attack) It orders a post elsewhere: the owner is asked, alone and each time, and whoever wrote
-    it can neither decide nor be answered as if they had asked."""
-    async with watched(redis_url) as w:
+    it can neither decide nor be answered as if they had asked. When the rule is removed, nobody is asked
+    any more."""
+    async with watched(redis_url, engine=EngineOptions(sweep=0.5)) as w:
         rule = await w.rule()
         say = {**answer("Look, <!channel> and <@U0CHLOE001>"), "nothing_to_say": False}
         before = len(w.bot.ws.effects)
@@ -275,6 +277,8 @@ async def test_a_watched_message_has_no_rights(redis_url: str) -> None:
         assert sent.index("wrote:") > sent.index("About this message")
         assert "CANARY" not in str(w.bot.ws.messages(SALES))
         await w.rules.remove(ADA, rule.id)
+        await w.quiet()
+        assert "deny" not in str(w.bot.ws.messages(direct))
 
 
 async def test_other_apps_are_answered_by_list_and_two_bots_do_not_loop(redis_url: str) -> None:
