@@ -26,7 +26,6 @@ from bot.runs.policy.access import PersonKind
 from bot.runs.queue.requeue import Requeue
 from bot.runs.run_deps import RunDeps
 from bot.runs.runner import Runner
-from bot.text.redaction import redacted
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +82,8 @@ class RuleJobs:
         return Outcome.RUN
 
     async def _by_state(self, rule: Rule, request: Request, _message: Posted) -> Outcome:
-        is_same = rule.owner == request.user and redacted(rule.instruction) == request.text
+        approved_at = rule.approved_at or request.received_at
+        is_same = rule.owner == request.user and approved_at <= request.received_at
         if rule.state is not RuleState.ON or not is_same:
             return Outcome.GONE
         is_old = time.time() - float(request.ts) > rule.age_minutes * 60

@@ -7,6 +7,7 @@ brings the message. A worker does the rest: see `following`.
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 from prometheus_client import Counter
 
@@ -55,9 +56,9 @@ class Watching:
         channel = str(message.event["channel"])
         if channel not in await self._with_rules():
             return
+        received_at, posted = datetime.now(UTC), Posted.of(message.event, channel)
         rules = await self._service.store.in_channel(self._app.team, channel)
-        posted = Posted.of(message.event, channel)
-        now, at = time.time(), float(posted.ts)
+        at, now = float(posted.ts), received_at.timestamp()
         current = [rule for rule in rules if rule.watches(at, now)]
         if not current or not await self._service.is_on(channel):
             return
@@ -74,7 +75,7 @@ class Watching:
                 outcome = await self._outcome(rule, posted, answered)
             self._counter.labels(outcome).inc()
             if outcome is Outcome.RUN:
-                await self._submit(rule, posted, message)
+                await self._submit(rule, posted, message, received_at)
 
     async def end_of(self, user: str) -> None:
         """Let the rules of somebody rest whose account has ended."""
@@ -98,7 +99,9 @@ class Watching:
             return Outcome.ANSWERED_THREAD
         return Outcome.RUN
 
-    async def _submit(self, rule: Rule, posted: Posted, message: ChannelMessage) -> None:
+    async def _submit(
+        self, rule: Rule, posted: Posted, message: ChannelMessage, received_at: datetime
+    ) -> None:
         app, key = self._app, f"rule:{rule.id}:{posted.channel}:{posted.ts}"
         if await app.stores.mailbox.has_caused(app.team, key):
             return
@@ -125,6 +128,7 @@ class Watching:
             late=message.late,
             restored=message.restored,
             job=Job(kind=KIND, subject=rule.id),
+            received_at=received_at,  # before the rule was read, so that a later change of it is seen
         )
         await app.submit(request, key)
 

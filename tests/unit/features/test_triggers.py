@@ -253,6 +253,29 @@ async def test_a_deleted_message_is_not_answered(
         assert (used.day, used.reserved) == (1, 0)
 
 
+async def test_a_changed_rule_answers_nothing_that_waited_before(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(39.1) Its words may be others now, and the instruction of what waits is the former one."""
+    monkeypatch.setattr(following, "_WAIT_SECONDS", 0.05)
+    gate = asyncio.Event()
+
+    async def slow(request: ModelRequest) -> Reply | ApiError:
+        await gate.wait()
+        return brain(request)
+
+    async with watched(redis_url, slow) as w:
+        rule = await w.rule(daily_dollars=1.0)
+        posted = [await w.say("error one")]
+        await w.bot.ws.until(lambda: w.bot.api.requests)
+        posted += [await w.say("lunch?")]
+        await w.bot.ws.until(lambda: not w.bot.ws.delivery.under_way)
+        await w.rules.change(ADA, rule.id, rule.revision, {"words": ("error",)})
+        gate.set()
+        await w.quiet()
+        assert [len(w.answers(ts)) for ts in posted] == [1, 0]
+
+
 async def test_a_watched_message_has_no_rights(redis_url: str) -> None:
     """(attack) It orders a post elsewhere: the owner is asked, alone and each time, and whoever wrote
     it can neither decide nor be answered as if they had asked. When the rule is removed, nobody is asked
