@@ -21,7 +21,7 @@ from bot.features.triggers.asking import RuleQuestions
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.run_part import RulePart
-from bot.features.triggers.service import RuleService
+from bot.features.triggers.service import LEFT_OUT, RuleService
 from bot.runs.policy.access import PersonKind
 from bot.runs.queue.requeue import Requeue
 from bot.runs.run_deps import RunDeps
@@ -59,6 +59,8 @@ class RuleJobs:
             if outcome is not Outcome.RUN:
                 self.counter.labels(f"worker_{outcome}").inc()
                 log.info("%s leaves a message: %s", request.rule, outcome)
+                if rule and outcome in LEFT_OUT:
+                    await self.service.say_left_out(rule, outcome)
                 return
         dollars = _LEAST
         if rule:

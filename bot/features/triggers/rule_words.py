@@ -38,3 +38,19 @@ CHANGED_BY = Text(
     "<@{by}> changed your rule in {place} (“{text}”). It runs in your name and on your budget. You can "
     "pause or remove it in my Home tab."
 )
+LEFT_OUT_MANY = Text(
+    "Your rule in {place} (“{text}”) has given its answers of the hour or the day, so I leave out other "
+    "messages until later. You can raise its limits in my Home tab."
+)
+LEFT_OUT_MONEY = Text(
+    "Your rule in {place} (“{text}”) has spent its dollars of the day, so I leave out other messages until "
+    "tomorrow. You can raise its limits in my Home tab."
+)
+LEFT_OUT_QUESTIONS = Text(
+    "Your rule in {place} (“{text}”) leaves out messages about which the small model said nothing: its "
+    "questions of the day or a budget are used up, or it did not answer."
+)
+LEFT_OUT_SLOW = Text(
+    "Your rule in {place} (“{text}”) leaves out messages, because its pattern takes too long. You can "
+    "make it simpler in my Home tab."
+)

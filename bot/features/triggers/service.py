@@ -20,7 +20,7 @@ from bot.core.errors import NotPermitted
 from bot.core.ids import new_id
 from bot.features.triggers import rule_words
 from bot.features.triggers.judging import pattern_problem
-from bot.features.triggers.rules import Rest, Rule, RuleState
+from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.settings import ChannelTriggers, TriggerSettings
 from bot.features.triggers.store import RuleStore
 from bot.runs.audit_trail import Record, refused
@@ -35,6 +35,14 @@ from bot.store import Stores
 from bot.text.translation import Text, load_catalogue, reader
 
 log = logging.getLogger(__name__)
+
+LEFT_OUT = {
+    Outcome.TOO_MANY: rule_words.LEFT_OUT_MANY,
+    Outcome.NO_MONEY: rule_words.LEFT_OUT_MONEY,
+    Outcome.NOT_ASKED: rule_words.LEFT_OUT_QUESTIONS,
+    Outcome.TOO_SLOW: rule_words.LEFT_OUT_SLOW,
+}
+"""By what an owner loses answers that they expect, and how they are told."""
 
 _MOST_SHOWN = 200  # characters of an instruction
 
@@ -259,6 +267,12 @@ class RuleService:
             await self._note(rule.owner, rule, f"rule rests: {because}")
             if text:
                 await self.tell(rule.owner, text, rule, **of)
+
+    async def say_left_out(self, rule: Rule, outcome: Outcome) -> None:
+        """Tell the owner, once a day, of an outcome in `LEFT_OUT`."""
+        name = f"{rule.id}/{outcome}/{datetime.now(UTC).date()}"
+        if await self.store.stores.threads.first_notice(rule.team, rule.channel, name):
+            await self.tell(rule.owner, LEFT_OUT[outcome], rule)
 
     async def tell(self, user: str, text: Text, rule: Rule, **of: str) -> None:
         """Tell somebody in a direct message what became of a rule; `text` takes its `place`, its `text`,

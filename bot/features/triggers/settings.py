@@ -32,7 +32,7 @@ class TriggerSettings(BaseModel):
     daily_dollars: Dollars = 5.0
     age_minutes: Annotated[int, Field(gt=0, le=LONGEST_AGE)] = 15
     model: str = ""
-    questions_per_day: PositiveInt = 1_000
+    questions_per_day: PositiveInt = 300
 
 
 class ChannelTriggers(BaseModel):

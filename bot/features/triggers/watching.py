@@ -15,7 +15,7 @@ from bot.core.errors import SlackUnavailable
 from bot.core.request import Entry, Job, Request
 from bot.features.triggers.judging import Posted, cheap_outcomes
 from bot.features.triggers.rules import Outcome, Rest, Rule
-from bot.features.triggers.service import RuleService
+from bot.features.triggers.service import LEFT_OUT, RuleService
 from bot.library.isolated import Busy
 from bot.slack.edge.text import cap, clean, decode, one_line
 from bot.slack.intake.slack_app import SlackApp
@@ -73,9 +73,12 @@ class Watching:
             outcome = outcomes[rule.id]
             if outcome is Outcome.RUN:
                 outcome = await self._outcome(rule, posted, answered)
-            self._counter.labels(outcome).inc()
             if outcome is Outcome.RUN:
-                await self._submit(rule, posted, message, received_at)
+                outcome = await self._submit(rule, posted, message, received_at)
+            self._counter.labels(outcome).inc()
+            if outcome in LEFT_OUT:
+                telling = self._service.say_left_out(rule, outcome)
+                self._app.background.start(telling, "telling somebody of a rule")
 
     async def end_of(self, user: str) -> None:
         """Let the rules of somebody rest whose account has ended."""
@@ -101,14 +104,14 @@ class Watching:
 
     async def _submit(
         self, rule: Rule, posted: Posted, message: ChannelMessage, received_at: datetime
-    ) -> None:
+    ) -> Outcome:
+        """Store a request; not in a flood of messages, of which the rule may answer no more."""
         app, key = self._app, f"rule:{rule.id}:{posted.channel}:{posted.ts}"
         if await app.stores.mailbox.has_caused(app.team, key):
-            return
+            return Outcome.RUN
         used = await self._service.store.used(rule)
         if used.hour >= rule.runs_per_hour or used.day >= rule.runs_per_day:
-            self._counter.labels(Outcome.TOO_MANY).inc()  # a flood of messages makes no requests
-            return
+            return Outcome.TOO_MANY
         owner = await app.people.find(rule.owner)
         request = Request(
             entry=Entry.RULE,
@@ -131,6 +134,7 @@ class Watching:
             received_at=received_at,  # before the rule was read, so that a later change of it is seen
         )
         await app.submit(request, key)
+        return Outcome.RUN
 
     async def _quotation(self, posted: Posted, message: ChannelMessage) -> str:
         """Return the message as the model reads it, with the name of whoever posted it."""

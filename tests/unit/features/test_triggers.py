@@ -330,6 +330,8 @@ async def test_other_apps_are_answered_by_list_and_two_bots_do_not_loop(redis_ur
         await w.quiet()
         assert (await w.rules.store.used(rule)).day == 3
         assert len(w.bot.api.requests) == 3
+        told = await w.bot.ws.until(lambda: w.bot.ws.messages("D0ADA00001"))
+        assert ["has given its answers" in message["text"] for message in told] == [True]
         # An app that takes the name of another is neither meant nor approved as that one.
         await w.say("queue is full", username="Pager", **by)
         await w.say("all is well", username="pager", bot_id="B0UNKNOWN1", app_id=STRANGER)
