@@ -166,7 +166,7 @@ async def bot(
                     stores,
                     workspaces,
                     engine,
-                    process.observers,
+                    (*process.observers, engine.starts),
                     features,
                 )
             )

@@ -29,6 +29,7 @@ from bot.core.request import Request
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.per_user_limit import PerUserLimit
 from bot.runs.queue.requeue import Held, Requeue
+from bot.runs.queue.starts import Starts
 from bot.store import Mailbox
 from bot.text.translation import load_catalogue, reader
 
@@ -120,6 +121,9 @@ class Engine:
         self.draining = asyncio.Event()
         """Set when this process is about to stop, or is to run one request in isolation: other runs
         are requeued at their next save point."""
+
+        self.starts = Starts()
+        """The starts of runs in this process. To hear when they end, it must observe the runs."""
 
         self._docket = docket
         self._mailbox = mailbox
@@ -274,7 +278,8 @@ class Engine:
         assert task is not None  # noqa: S101 - docket runs us in one
         self._running.add(task)
         try:
-            await self._run_head(thread_key)
+            async with self.starts.start():
+                await self._run_head(thread_key)
         except Requeue as back:
             failpoint("ticket-returning")
             await self._add_ticket(thread_key, back.delay)

@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from bot.agent.events import RunStarted, TurnStarted
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.request import Entry, Request
+from bot.runs.queue import starts
 from bot.runs.queue.engine import Engine, EngineOptions, open_engine
 from bot.runs.queue.requeue import Requeue
+from bot.runs.watching import Listener
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
 from tests.support.redis import asked
@@ -116,6 +119,33 @@ async def test_threads_run_side_by_side(redis_url: str, stores: Stores) -> None:
         assert handler.ended == []
         for gate in handler.gates.values():
             gate.set()
+        await emptied(stores)
+
+
+async def test_a_burst_begins_a_few_at_a_time(
+    redis_url: str, stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that calls its model makes room for the next one, though it goes on."""
+    monkeypatch.setattr(starts, "SECONDS", 600)
+    begun: asyncio.Queue[Listener] = asyncio.Queue()
+    go_on = asyncio.Event()
+
+    async def handler(request: Request, _deaths: int) -> None:
+        begun.put_nowait(engine.starts.listener(request))
+        await go_on.wait()
+
+    async with engine_on(redis_url, stores) as engine, engine.work(handler):
+        for number in range(starts.AT_ONCE + 2):
+            await submit(engine, asked("How many?", thread=str(number)))
+        async with asyncio.timeout(SOON):
+            first = [await begun.get() for _ in range(starts.AT_ONCE)]
+            assert begun.empty()
+            for event in (RunStarted("gpt"), TurnStarted(1, 5), TurnStarted(2, 5)):
+                first[0].on_event(event)
+            await begun.get()
+            assert begun.empty()
+            go_on.set()
+            await begun.get()
         await emptied(stores)
 
 
