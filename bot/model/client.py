@@ -1,7 +1,7 @@
 """Client of the Responses API on OpenAI's SDK, with the SDK's connections and retries.
 
-It uses the SDK's generic `post` and parses responses once: the SDK's typed requests and events would
-take more CPU than the rest of a turn (see tests/bench).
+It parses responses once: the SDK's typed requests and events would take more CPU than the rest of a turn
+(see tests/bench).
 """
 
 from __future__ import annotations
@@ -10,40 +10,27 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import aclosing, asynccontextmanager
-from contextvars import ContextVar
+from contextlib import aclosing
 from dataclasses import replace
 from functools import cache
-from http import HTTPStatus
 from ssl import SSLContext
 from types import NoneType
-from typing import Any, cast
+from typing import Any
 
-from httpx2 import (
-    URL,
-    AsyncByteStream,
-    ByteStream,
-    EventSource,
-    HTTPError,
-    Request,
-    Response,
-    ServerSentEvent,
-    SSEError,
-)
+from aiohttp import ClientError
+from httpx2 import URL
 from pydantic_core import to_json
-from typing_extensions import override
 
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
-from bot.model.decoding import ResponseReader, read_object
-from bot.model.errors import from_body, from_exception, said_by_service, stores_nothing
+from bot.model.decoding import ResponseReader
+from bot.model.endpoint import Endpoint, content_of
+from bot.model.errors import from_exception, said_by_service, stores_nothing
 from bot.model.sdk import (
     APIStatusError,
     AsyncOpenAI,
-    AsyncStream,
     DefaultAioHttpClient,
-    FinalRequestOptions,
     NotFoundError,
     OpenAIError,
     default_ssl_context,
@@ -54,7 +41,6 @@ from bot.model.types import ModelRequest, ModelResponse, Progress, TextPart
 
 log = logging.getLogger(__name__)
 
-_PATH = "/responses"
 _REFUSED = (400, 422, 501)
 _NO_DELETION = re.compile(r"not supported|unsupported|not implemented|method not allowed|\b405\b")
 _DISPENSABLE = {
@@ -77,13 +63,8 @@ _DISPENSABLE = {
 `strict` of its tools, whose arguments are validated here in any case."""
 _REASONING_ITEM = re.compile(r"reasoning|item\['content'\]|encrypted[_ ]content|'rs_")
 _DELETIONS = 8  # at a time
-_POST = FinalRequestOptions.construct(method="post", url=_PATH)
 _EVENTS = re.compile(rb"\s*(event|data|id|retry)?:")
 _ANY = {"accept": "*/*"}
-_EVENT_STREAM = {"content-type": "text/event-stream"}
-_MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
-_MOST_OF_A_STREAM = 4 * _MOST_OF_AN_EVENT
-_MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
 
 
 def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> AsyncOpenAI:
@@ -94,7 +75,7 @@ def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> A
     """
     address = URL(base_url) if base_url else None
     query = dict(address.params) if address else {}
-    return _Client(
+    return AsyncOpenAI(
         api_key=api_key,
         base_url=address and address.copy_with(query=None),
         default_query=query or None,
@@ -108,144 +89,6 @@ def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> A
 def _certificates() -> SSLContext:
     """Read the trusted certificates once for all clients of the process: that takes 50 ms of CPU."""
     return default_ssl_context()
-
-
-_first_try: ContextVar[Response | Exception | None] = ContextVar("first_try", default=None)
-"""The result of our first attempt, which the SDK takes as its own."""
-
-
-class _Client(AsyncOpenAI):
-    """An SDK client that makes the first attempt of a call to `_PATH` directly on its transport.
-
-    The attempt reuses the headers of the first request that the SDK built: requests differ only in
-    their bodies, and the layers in between take a tenth of the CPU of a turn. The SDK takes a failed
-    attempt as its own: it decides about retries, and raises the error.
-    """
-
-    _template: Request | None = None
-
-    @property
-    @override
-    def user_agent(self) -> str:
-        return super().user_agent.replace(type(self).__name__, AsyncOpenAI.__name__)
-
-    @override
-    async def request(self, cast_to: Any, options: FinalRequestOptions, **how: Any) -> Any:
-        if cast_to is not Response or self._template is None:
-            return await super().request(cast_to, options, **how)
-        tried = await self._first_attempt(
-            _with_body(self._template, cast("bytes", options.content))
-        )
-        if isinstance(tried, Response) and tried.is_success:
-            return tried
-        token = _first_try.set(tried)
-        try:
-            return await super().request(cast_to, options, **how)
-        finally:
-            _first_try.reset(token)
-
-    async def _first_attempt(self, request: Request) -> Response | Exception | None:
-        """Return the response or the error; None for a redirect, which the SDK follows instead."""
-        try:
-            transport = self._client._transport_for_url(request.url)  # a proxy's, where one is set
-            response = await transport.handle_async_request(request)
-        except Exception as error:  # noqa: BLE001 - raised where the SDK expects it
-            return error
-        if response.is_redirect:
-            await response.aclose()
-            return None
-        return response
-
-    @override
-    def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
-        request = super()._build_request(options, retries_taken=retries_taken)
-        if options.url == _PATH and not retries_taken:
-            self._template = _with_body(request, b"")
-        return request
-
-    @override
-    async def _send_request(self, request: Request, *, stream: bool, **kwargs: Any) -> Response:
-        tried = _first_try.get()
-        _first_try.set(None)
-        if isinstance(tried, Exception):
-            raise tried
-        response = tried or await super()._send_request(request, stream=stream, **kwargs)
-        if response.is_error:
-            _bound_error(response)
-            await _spare_retries(response)
-        return response
-
-
-def _with_body(template: Request, content: bytes) -> Request:
-    """Return `template` with another body, and without cookies."""
-    headers = template.headers.copy()
-    headers.pop("cookie", None)
-    headers["content-length"] = str(len(content))
-    request = Request(
-        template.method,
-        template.url,
-        headers=headers,
-        stream=ByteStream(content),
-        extensions={"timeout": template.extensions["timeout"]},
-    )
-    request.read()
-    return request
-
-
-class _Truncated(AsyncByteStream):
-    """The first `most` bytes of a stream."""
-
-    def __init__(self, stream: AsyncByteStream, most: int) -> None:
-        self._stream = stream
-        self._most = most
-
-    @override
-    async def __aiter__(self) -> AsyncGenerator[bytes]:
-        left = self._most
-        async for chunk in self._stream:
-            yield chunk[:left]
-            left -= len(chunk)
-            if left <= 0:
-                return
-
-    @override
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-def _bound_error(response: Response) -> None:
-    """Truncate the body of an error, which the SDK would read whole."""
-    if isinstance(response.stream, AsyncByteStream):
-        response.stream = _Truncated(response.stream, _MOST_OF_AN_ERROR)
-
-
-def _too_large(what: str, most: int) -> ModelError:
-    text = f"The model service's {what} is too large: it may have {most // 2**20} MiB."
-    return ModelError(ModelErrorKind.BAD_REQUEST, text)
-
-
-async def _content_of(response: Response) -> bytes:
-    """Read a whole body. Raises ModelError, which is not retried, when it is too large."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in response.aiter_bytes():
-        size += len(part)
-        if size > _MOST_OF_AN_EVENT:
-            raise _too_large("response", _MOST_OF_AN_EVENT)
-        parts.append(part)
-    return b"".join(parts)
-
-
-async def _spare_retries(response: Response) -> None:
-    """Stop the SDK from retrying a permanent 429: no credit left, or a request above the rate limit."""
-    if response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
-        return
-    try:
-        kind = from_body(read_object(await response.aread())).kind
-    except ModelError:  # not an error of the service
-        return
-    if kind in (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW):
-        response.headers["x-should-retry"] = "false"
 
 
 async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]:
@@ -305,7 +148,7 @@ class ResponsesModel:
         temperature: float | None = None,
         max_output_tokens: int | None = None,
     ) -> None:
-        self._client = client
+        self._endpoint = Endpoint(client)
         self._stream = stream
         self.traits = traits or ServerTraits()
         self._settings = {
@@ -339,10 +182,9 @@ class ResponsesModel:
         """Make the call. Raises ModelError, and _AskOtherwise when another form of it may work."""
         forcing = self.traits.forcing
         body, reader = self._body(request, forcing), ResponseReader(request)
-        calls = self._events(body, reader) if self._stream else self._whole(body, reader)
         failpoint("model-asking")
         try:
-            async with aclosing(calls) as parts:
+            async with aclosing(self._parts(body, reader)) as parts:
                 async for part in parts:
                     if isinstance(part, ModelResponse):
                         most = body.get("max_output_tokens")
@@ -359,11 +201,7 @@ class ResponsesModel:
             raise
         except OpenAIError as error:
             raise self._understood(error, request, body, forcing) from error
-        except SSEError as error:  # the event is too large, and would be again
-            most = f"One event may have {_MOST_OF_AN_EVENT // 2**20} MiB."
-            text = f"The model service's stream cannot be read: {error} {most}"
-            raise ModelError(ModelErrorKind.BAD_REQUEST, text) from error
-        except HTTPError as error:
+        except ClientError as error:
             raise ModelError(ModelErrorKind.INTERRUPTED, f"The stream broke: {error}") from error
         finally:
             if reader.stores_nothing:
@@ -416,6 +254,7 @@ class ResponsesModel:
             "prompt_cache_key": request.cache_key,
             "safety_identifier": request.user_hash,
             **self._settings,
+            "stream": self._stream or None,
         }
         if request.effort:
             body["reasoning"] = {**(body["reasoning"] or {}), "effort": request.effort}
@@ -438,54 +277,29 @@ class ResponsesModel:
         body |= dict.fromkeys(left_out)
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
-    async def _whole(
+    async def _parts(
         self, body: dict[str, Any], reader: ResponseReader
     ) -> AsyncGenerator[Progress]:
-        async with self._sent(body) as response:
-            yield reader.read_whole(await _content_of(response))
-
-    @asynccontextmanager
-    async def _sent(self, body: dict[str, Any]) -> AsyncGenerator[Response]:
-        """Post `body`. Yield the response with its body unread."""
-        options = _POST.model_copy(update={"content": to_json(body)})
-        how: Any = {"stream": True, "stream_cls": AsyncStream[object]}  # leaves the body unread
-        response = await self._client.request(Response, options, **how)
-        try:
-            yield response
-        finally:
-            await response.aclose()
-
-    async def _events(
-        self, body: dict[str, Any], reader: ResponseReader
-    ) -> AsyncGenerator[Progress]:
-        response: ModelResponse | None = None
-        left = _MOST_OF_A_STREAM
-        async with self._sent({**body, "stream": True}) as sent:
+        """Post `body`; return what the reply says as it arrives, the response last."""
+        async with await self._endpoint.post(to_json(body)) as reply:
+            if not self._stream:
+                yield reader.read_whole(await content_of(reply))
+                return
             failpoint("model-asked")
-            if "event-stream" not in sent.headers.get("content-type", ""):
-                content = await _content_of(sent)
+            if "event-stream" in reply.headers.get("content-type", ""):
+                # Read to the end, so that the connection can be reused.
+                while chunk := await reply.content.readany():
+                    for part in reader.read(chunk):
+                        failpoint("model-streaming")
+                        yield part
+            else:
+                content = await content_of(reply)
                 if not _EVENTS.match(content):  # the service does not stream
                     yield reader.read_whole(content)
                     return
-                named = Response(200, headers=_EVENT_STREAM, content=content, request=sent.request)
-            else:
-                named = sent
-            source = EventSource(named, max_event_size=_MOST_OF_AN_EVENT)
-            async with aclosing(cast("AsyncGenerator[ServerSentEvent]", aiter(source))) as events:
-                # Read to the end, so that the connection can be reused.
-                async for event in events:
-                    left -= len(event.data)
-                    if left < 0:
-                        raise _too_large("stream", _MOST_OF_A_STREAM)
-                    part = reader.read(event) if response is None else None
-                    if isinstance(part, ModelResponse):
-                        response = part
-                    elif part is not None:
-                        failpoint("model-streaming")
-                        yield part
-        if response is None:
-            raise ModelError(ModelErrorKind.INTERRUPTED, "The stream ended without a response.")
-        yield response
+                for part in reader.read(content):
+                    yield part
+        yield reader.read_end()
 
 
 def _is_about_choice(error: OpenAIError) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -18,6 +18,7 @@ from bot.core.chain import Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.ids import new_id
 from bot.model.errors import from_body, no_responses_api
+from bot.model.event_stream import EventStream
 from bot.model.types import (
     HOSTED_CALLS,
     ArgumentsPart,
@@ -29,9 +30,6 @@ from bot.model.types import (
     TextPart,
 )
 
-if TYPE_CHECKING:
-    from httpx2 import ServerSentEvent
-
 log = logging.getLogger(__name__)
 
 _ENDED = ("completed", "incomplete", "failed", "cancelled")
@@ -39,6 +37,7 @@ _TERMINAL = frozenset(f"response.{status}" for status in _ENDED)
 _MOST_TOKENS = 10**9  # more than any response uses: a larger number is a bug of the server
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNNAMED = "unnamed"
+_HOSTED_CALLS = tuple(kind.encode() for kind in HOSTED_CALLS)
 
 
 class ResponseReader:
@@ -53,41 +52,55 @@ class ResponseReader:
         self._request = request
         self._watched = request.watched
         self._call: dict[str, Any] | None = None  # the keys of the watched call's events
+        self._events = EventStream()
         # What was streamed, unparsed: most servers repeat it at the end.
-        self._done: list[str] = []  # events of finished items
+        self._done: list[bytes] = []  # events of finished items
         self._text: list[str] = []
+        self._last: ModelResponse | None = None
 
-    def read(self, event: ServerSentEvent) -> Progress | None:
-        """Return the progress that the event reports, or None. Raises ModelError."""
-        kind = event.event
-        if event.data.strip() in ("", "[DONE]"):
+    def read(self, chunk: bytes) -> Iterator[Progress]:
+        """Return the progress that more bytes of a stream report, without the response, which
+        `read_end` returns. Raises ModelError."""
+        for name, data in self._events.read(chunk):
+            if self._last is None and (part := self._read(name, data)):
+                yield part
+
+    def read_end(self) -> ModelResponse:
+        """Return the response that the stream ended with. Raises ModelError if there is none."""
+        if self._last is None:
+            raise ModelError(ModelErrorKind.INTERRUPTED, "The stream ended without a response.")
+        return self._last
+
+    def _read(self, kind: str, data: bytes) -> Progress | None:
+        """Return the progress that an event reports; keep the response."""
+        if data.strip() in (b"", b"[DONE]"):
             return None
         if not kind.startswith("response.") and kind != "error":  # only the data names the type
-            body = read_object(event.data)
+            body = read_object(data)
             kind = _text(body.get("type")) or ("error" if body.get("error") else "")
         part: Progress | None = None
         match kind:
             case "response.output_text.delta":
-                part = TextPart(_text(read_object(event.data).get("delta")))
+                part = TextPart(_text(read_object(data).get("delta")))
                 self._text.append(part.text)
             case "response.reasoning_summary_text.delta":
-                part = ReasoningPart(_text(read_object(event.data).get("delta")))
+                part = ReasoningPart(_text(read_object(data).get("delta")))
             case "response.function_call_arguments.delta":
-                part = self._arguments(event.data)
+                part = self._arguments(data)
             case "response.output_item.added":
-                part = self._begun(event.data)
+                part = self._begun(data)
             case "response.output_item.done":
-                self._done.append(event.data)
-                part = _hosted(event.data, done=True)
+                self._done.append(data)
+                part = _hosted(data, done=True)
             case "error":
-                raise from_body(read_object(event.data))
+                raise from_body(read_object(data))
             case _ if kind in _TERMINAL:
-                part = self._response(kind, read_object(event.data).get("response"))
+                self._last = self._response(kind, read_object(data).get("response"))
             case _:  # not shown; the last event repeats its content
                 pass
         return part
 
-    def _begun(self, data: str) -> Progress | None:
+    def _begun(self, data: bytes) -> Progress | None:
         if self._watched:
             event = read_object(data)
             item = _object(event.get("item"))
@@ -96,7 +109,7 @@ class ResponseReader:
             self._call = names if is_watched else None
         return _hosted(data, done=False)
 
-    def _arguments(self, data: str) -> ArgumentsPart | None:
+    def _arguments(self, data: bytes) -> ArgumentsPart | None:
         """Return the delta, unless it belongs to another item than the watched call."""
         if self._call is None:
             return None
@@ -167,8 +180,8 @@ def read_response(body: object, *, ended: str = "") -> ModelResponse:
     )
 
 
-def read_object(data: str | bytes) -> dict[str, Any]:
-    """Parse a JSON object; half of a surrogate pair becomes U+FFFD.
+def read_object(data: bytes) -> dict[str, Any]:
+    """Parse a JSON object; what is no UTF-8, and half of a surrogate pair, becomes U+FFFD.
 
     Raises ModelError when the data is not a JSON object.
     """
@@ -181,10 +194,10 @@ def read_object(data: str | bytes) -> dict[str, Any]:
     return value
 
 
-def _repaired(data: str | bytes) -> object:
+def _repaired(data: bytes) -> object:
     """Parse JSON with lone surrogates, which Python's parser accepts and the fast parser does not."""
     try:
-        text = json.dumps(json.loads(data), ensure_ascii=False)
+        text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False)
         return from_json(_SURROGATE.sub("\ufffd", text))
     except (ValueError, RecursionError):
         raise _malformed("something that is not JSON") from None
@@ -305,9 +318,9 @@ def _without_wrong_types(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
     return {key: each for key, each in value.items() if key not in wrong} if wrong else value
 
 
-def _hosted(data: str, *, done: bool) -> HostedPart | None:
+def _hosted(data: bytes, *, done: bool) -> HostedPart | None:
     """Return the hosted tool's step in an item's event; None, unparsed, for other items."""
-    if not any(each in data for each in HOSTED_CALLS):
+    if not any(kind in data for kind in _HOSTED_CALLS):
         return None
     item = next(iter(_items([read_object(data).get("item")])), {})
     is_step = item.get("type") in HOSTED_CALLS and item.get("id")

@@ -115,15 +115,10 @@ def _parameters() -> frozenset[str]:
 
 def from_exception(error: sdk.OpenAIError) -> ModelError:
     """Return the SDK's error as a ModelError of its kind."""
-    import httpx2
-
     from bot.model import sdk
 
     if isinstance(error, sdk.APIConnectionError):  # timeouts are among these
-        unreached = _unreached(error)
-        is_away = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout)
-        kind = ModelErrorKind.UNREACHABLE if is_away else ModelErrorKind.OVERLOADED
-        return ModelError(kind, unreached, detail=unreached)
+        return unreached(error.request.url.host, error.__cause__ or error)
     if isinstance(error, sdk.APIStatusError):
         return _classified(error.body, error.message, error.status_code, error.request_id)
     if isinstance(error, sdk.APIError):
@@ -131,9 +126,24 @@ def from_exception(error: sdk.OpenAIError) -> ModelError:
     return ModelError(ModelErrorKind.BAD_REQUEST, str(error))
 
 
-def _unreached(error: sdk.APIConnectionError) -> str:
-    """Return the host, which may be wrong, and the cause: the SDK calls even a refusal a timeout."""
-    return f"{error.request.url.host}: {str(error.__cause__ or '') or error}"
+def unreached(host: str, cause: BaseException) -> ModelError:
+    """Return the error for a request without a reply: with the host, which may be wrong."""
+    import aiohttp
+    import httpx2
+
+    is_late = isinstance(cause, aiohttp.SocketTimeoutError)  # the service was there
+    is_away = not is_late and isinstance(
+        cause, aiohttp.ClientConnectionError | httpx2.ConnectError | httpx2.ConnectTimeout
+    )
+    kind = ModelErrorKind.UNREACHABLE if is_away else ModelErrorKind.OVERLOADED
+    text = f"{host}: {str(cause) or type(cause).__name__}"
+    return ModelError(kind, text, detail=text)
+
+
+def too_large(what: str, most: int) -> ModelError:
+    """Return the error for a reply of more than `most` bytes, which another attempt would bring again."""
+    text = f"The model service's {what} is too large: it may have {most // 2**20} MiB."
+    return ModelError(ModelErrorKind.BAD_REQUEST, text)
 
 
 def from_body(body: Mapping[str, Any]) -> ModelError:

@@ -20,7 +20,6 @@ from openai._exceptions import (  # noqa: E402
     OpenAIError,
 )
 from openai._models import FinalRequestOptions  # noqa: E402
-from openai._streaming import AsyncStream  # noqa: E402
 from openai._utils._path import path_template  # noqa: E402
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "APIError",
     "APIStatusError",
     "AsyncOpenAI",
-    "AsyncStream",
     "DefaultAioHttpClient",
     "FinalRequestOptions",
     "NotFoundError",

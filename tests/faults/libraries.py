@@ -34,7 +34,7 @@ DEFECTS = {
         ("`error` and `response.failed` in a stream raise nothing, broken JSON a raw error.", "sorted like every error (model/client.py, errors.py)", "unit/model/test_client.py::test_a_stream_without_its_end_is_an_interruption"),
         ("Leaving a stream early keeps its connection. †", "`async with`, `aclosing` (model/client.py)", "unit/model/test_client.py::test_leaving_early_drops_the_connection"),
         ("The timeout is for each read: a trickle goes on.", "a deadline for the call (agent/interrupt.py)", "unit/agent/test_model_trouble.py::test_a_slow_trickle_is_given_up"),
-        ("A 429 that will not pass is tried again.", "the SDK is told not to (model/client.py)", "faults/test_libraries.py::test_a_quota_that_is_used_up_is_asked_for_once"),
+        ("A 429 that will not pass is tried again.", "it is not made again (model/endpoint.py)", "faults/test_libraries.py::test_a_quota_that_is_used_up_is_asked_for_once"),
         ("A crash between a call and its output makes the chain unusable. †", "the chain moves on only with outputs for all (agent/state.py)", "unit/runs/test_runner.py::test_a_run_goes_on_where_the_process_died"),
     ),
     "pydocket 0.27": (

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from httpx2 import ServerSentEvent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import APIStatusError
@@ -19,6 +18,7 @@ from bot.core.errors import ModelError, ModelErrorKind
 from bot.model import ArgumentsPart, ModelRequest, ModelResponse, Progress, TextPart
 from bot.model.client import ResponsesModel, sdk_client
 from bot.model.decoding import ResponseReader
+from bot.model.event_stream import EventStream
 from tests.support.mutated import mutated, places
 
 ASKED = ModelRequest(model="m", instructions="", input=(), tools=(), watched="look")
@@ -156,6 +156,31 @@ async def test_every_dialect_of_a_stream_gives_the_answer(stream: bytes) -> None
     assert (last.id, last.text) == ("resp_1", "Two.")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
+def test_a_stream_may_be_cut_anywhere(end: str) -> None:
+    """R8: into what arrives together, with every end of a line."""
+    lines = [
+        ": ping",
+        "",
+        "event: a",
+        "data: 1",
+        "data:2",
+        "id: x",
+        "",
+        "data: ü",
+        "",
+        "",
+        "data: half",
+    ]
+    stream = end.join(lines).encode()
+    for place in range(len(stream) + 1):
+        events_of = EventStream()
+        assert events_of.read(stream[:place]) + events_of.read(stream[place:]) == [
+            ("a", b"1\n2"),
+            ("", "ü".encode()),
+        ]
+
+
 async def test_arguments_are_shown_without_item_ids() -> None:
     """R8 I4: llama.cpp names neither the item nor its place; another call's arguments stay out."""
     added = "response.output_item.added"
@@ -216,7 +241,7 @@ async def test_an_event_that_is_too_long_says_so() -> None:
 
 async def test_a_stream_that_is_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """R9: many events, each of which may be, with or without an end; after the answer as well."""
-    monkeypatch.setattr("bot.model.client._MOST_OF_A_STREAM", 1 << 20)
+    monkeypatch.setattr("bot.model.event_stream._MOST_OF_A_STREAM", 1 << 20)
     words = {"type": "response.output_text.delta", "delta": "x" * (1 << 17)}
     end = {"type": "response.completed", "response": body(SAID)}
     for many in ([words] * 9, [end, *[words] * 9]):
@@ -445,9 +470,9 @@ def test_a_reply_may_be_anything(reply: object, text: str) -> None:
              "response.function_call_arguments.delta"]  # fmt: skip
     for name in names:
         for data in (text, json.dumps(reply), json.dumps({"type": name, "item": reply})):
-            event = ServerSentEvent(event=name, data=data)
+            lines = "".join(f"data: {line}\n" for line in data.splitlines())
             with suppress(ModelError):
-                ResponseReader(ASKED).read(event)
+                list(ResponseReader(ASKED).read(f"event: {name}\n{lines}\n".encode()))
 
 
 def _streamed(reply: object) -> ModelResponse:
@@ -456,11 +481,9 @@ def _streamed(reply: object) -> ModelResponse:
     for item in output if isinstance(output, list) else ():
         for stage in ("added", "done"):
             kind = f"response.output_item.{stage}"
-            reader.read(ServerSentEvent(event=kind, data=json.dumps({"type": kind, "item": item})))
-    last = {"type": "response.completed", "response": reply}
-    found = reader.read(ServerSentEvent(data=json.dumps(last)))
-    assert isinstance(found, ModelResponse)
-    return found
+            list(reader.read(events({"type": kind, "item": item}, named=True)))
+    list(reader.read(events({"type": "response.completed", "response": reply})))
+    return reader.read_end()
 
 
 def _usable(read: Callable[[], ModelResponse]) -> None:

@@ -187,7 +187,7 @@ SAID: list[tuple[int, Any, ModelErrorKind]] = [
 
 @asynccontextmanager
 async def server(
-    *replies: tuple[int, Any],
+    *replies: tuple[int, Any], **settings: Any
 ) -> AsyncGenerator[tuple[ResponsesModel, list[dict[str, Any]]]]:
     """A client of a server that sends these replies, the last of them again and again."""
     asked: list[dict[str, Any]] = []
@@ -208,7 +208,7 @@ async def server(
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
     try:
         async with sdk_client("k", url, max_retries=0) as client:
-            yield ResponsesModel(client), asked
+            yield ResponsesModel(client, **settings), asked
     finally:
         await runner.cleanup()
 
@@ -281,10 +281,9 @@ async def test_what_a_call_can_do_without_is_left_out_when_it_is_refused(
     said: str, part: str
 ) -> None:
     """C4 C8: whatever part the refusal names; that is found out once."""
-    async with server((400, error(said)), (200, DONE)) as (model, asked):
-        model = ResponsesModel(
-            model._client, stream=False, temperature=0.2, max_output_tokens=9_000
-        )
+    replies = [(400, error(said)), (200, DONE)]
+    settings: dict[str, Any] = {"stream": False, "temperature": 0.2, "max_output_tokens": 9_000}
+    async with server(*replies, **settings) as (model, asked):
         for _ in range(2):
             *_, last = [each async for each in model.respond(replace(ASKED, store=False))]
             assert isinstance(last, ModelResponse)
@@ -305,9 +304,9 @@ async def test_a_reply_that_is_not_used_is_paid() -> None:
 
 async def test_a_reply_of_as_many_tokens_as_it_may_have_is_cut() -> None:
     """C6: whatever the server says of it."""
-    async with server((200, {**DONE, "usage": {"output_tokens": 300}})) as (model, _):
-        for most, reason in ((300, "max_output_tokens"), (301, None)):
-            model = ResponsesModel(model._client, stream=False, max_output_tokens=most)
+    reply = (200, {**DONE, "usage": {"output_tokens": 300}})
+    for most, reason in ((300, "max_output_tokens"), (301, None)):
+        async with server(reply, stream=False, max_output_tokens=most) as (model, _):
             *_, last = [part async for part in model.respond(ASKED)]
             assert isinstance(last, ModelResponse)
             assert last.incomplete == reason

@@ -1,0 +1,166 @@
+"""Requests for responses as OpenAI's SDK makes them, on aiohttp without the layers in between.
+
+The SDK says where they go, over which connections and proxy, with which headers and time limits, when
+they are made again, and what its errors are. What is private of it is used here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cached_property, partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, cast
+
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, encode_basic_auth
+from httpx2 import HTTPError, Request, Response
+from multidict import CIMultiDict
+from yarl import URL
+
+from bot.core.errors import ModelErrorKind
+from bot.model.errors import from_exception, too_large, unreached
+from bot.model.sdk import AsyncOpenAI, FinalRequestOptions
+
+if TYPE_CHECKING:
+    from openai._vendor.httpx_aiohttp import AiohttpTransport
+
+_Send = Callable[..., Awaitable[ClientResponse]]
+
+_POST = FinalRequestOptions.construct(method="post", url="/responses")
+_REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_REDIRECTS = 20
+_SET_BY_AIOHTTP = ("accept-encoding", "content-length", "cookie")
+_OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
+_LASTING = (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW)
+_MOST_OF_A_BODY = 16 * 1024 * 1024  # bytes
+_MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
+
+
+class Endpoint:
+    """Where a client that `sdk_client` returned asks for responses."""
+
+    def __init__(self, client: AsyncOpenAI) -> None:
+        self._client = client
+        self._http = client._client
+
+    async def post(self, body: bytes) -> ClientResponse:
+        """Return the reply to a request, with its body unread.
+
+        Raises ModelError when the service cannot be reached, and APIStatusError when it refuses.
+        """
+        most = self._client.max_retries
+        for retries in range(most + 1):
+            refusal: Response | None = None
+            try:
+                reply = await self._sent(body, retries)
+                if 200 <= reply.status < 300:
+                    return reply
+                async with reply:
+                    refusal = await self._refusal(reply, is_last=retries == most)
+            except (ClientError, TimeoutError, HTTPError) as error:
+                if retries == most:
+                    raise unreached(self._request().url.host, error) from error
+            await self._client._sleep_for_retry(
+                retries_taken=retries, max_retries=most, options=_POST, response=refusal
+            )
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _sent(self, body: bytes, retries: int) -> ClientResponse:
+        send = self._sender(self._request(retries)) if retries else self._send
+        reply = await send(data=body)
+        return await self._redirected(reply, body, retries) if _is_redirect(reply) else reply
+
+    async def _redirected(self, reply: ClientResponse, body: bytes, retries: int) -> ClientResponse:
+        """Follow redirects as the SDK does."""
+        request = self._request(retries)
+        for _ in range(_MOST_REDIRECTS):
+            async with reply:
+                await _beginning_of(
+                    reply, _MOST_OF_AN_ERROR
+                )  # so that the connection can be reused
+            request = self._http._build_redirect_request(request, _head(reply))
+            reply = await self._sender(request)(data=body if request.method == "POST" else None)
+            if not _is_redirect(reply):
+                break
+        return reply
+
+    async def _refusal(self, reply: ClientResponse, *, is_last: bool) -> Response:
+        """Return what is known of the refusal of a request that is to be made again.
+
+        Raises APIStatusError for others: the last, and those that stay, such as that no credit is left
+        or that the request is larger than the rate limit.
+        """
+        head = _head(reply)
+        may_pass = not is_last and self._client._should_retry(head)
+        if may_pass and reply.status != HTTPStatus.TOO_MANY_REQUESTS:
+            return head
+        said = await _beginning_of(reply, _MOST_OF_AN_ERROR)
+        error = self._client._make_status_error_from_response(
+            Response(reply.status, headers=head.headers, content=said, request=self._request())
+        )
+        if may_pass and from_exception(error).kind not in _LASTING:
+            return head
+        raise error
+
+    def _request(self, retries: int = 0) -> Request:
+        """Return the SDK's request, but for its body."""
+        return self._client._build_request(_POST, retries_taken=retries)
+
+    @cached_property
+    def _send(self) -> _Send:
+        """What sends first attempts: they differ only in their bodies."""
+        return self._sender(self._request())
+
+    def _sender(self, request: Request) -> _Send:
+        """Return what sends the request with a body, over the connections and proxy of the SDK."""
+        transport = cast("AiohttpTransport", self._http._transport_for_url(request.url))
+        if not isinstance(transport.client, ClientSession):
+            transport.client = transport.get_client()
+        headers = CIMultiDict(request.headers.multi_items())
+        for name in _SET_BY_AIOHTTP:
+            headers.popall(name, None)
+        proxy, limits = transport.proxy, request.extensions["timeout"]
+        to_proxy = CIMultiDict[str]()
+        if proxy and proxy.auth:
+            # Without TLS there is no tunnel: the proxy reads the request itself.
+            whose = to_proxy if request.url.scheme == "https" else headers
+            whose["Proxy-Authorization"] = encode_basic_auth(*proxy.auth)
+        return partial(
+            transport.client.request,
+            request.method,
+            URL(str(request.url)),
+            headers=headers,
+            allow_redirects=False,
+            timeout=ClientTimeout(
+                sock_connect=limits["connect"], sock_read=limits["read"], connect=limits["pool"]
+            ),
+            proxy=str(proxy.url) if proxy else None,
+            proxy_headers=to_proxy,
+        )
+
+
+async def content_of(reply: ClientResponse) -> bytes:
+    """Read a whole body. Raises ModelError, which is not retried, when it is too large."""
+    content = await _beginning_of(reply, _MOST_OF_A_BODY + 1)
+    if len(content) > _MOST_OF_A_BODY:
+        raise too_large("response", _MOST_OF_A_BODY)
+    return content
+
+
+async def _beginning_of(reply: ClientResponse, most: int) -> bytes:
+    """Read at most so many bytes of a body."""
+    content = bytearray()
+    async for part in reply.content.iter_any():
+        content += part
+        if len(content) >= most:
+            break
+    return bytes(content[:most])
+
+
+def _is_redirect(reply: ClientResponse) -> bool:
+    return reply.status in _REDIRECTS and "location" in reply.headers
+
+
+def _head(reply: ClientResponse) -> Response:
+    """Return the status and headers as the SDK reads them, for a body that is not encoded any more."""
+    headers = [each for each in reply.headers.items() if each[0].lower() not in _OF_THE_BODY]
+    return Response(reply.status, headers=headers)
