@@ -19,7 +19,7 @@ from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
 from bot.core.errors import LeaseLost, StoreUnavailable
-from bot.store.line import Line, open_line, packed
+from bot.store.line import Line, open_line
 from bot.store.pools import open_pool
 
 PREFIX = "bot:v1"
@@ -167,23 +167,22 @@ class Connection:
 
     async def _ask(self, *commands: Sequence[Any], seconds: float | None = None) -> list[Any]:
         """Send idempotent commands in one go, again after a lost connection. Return their replies."""
-        data = b"".join(map(packed, commands))
         for pause in (*BACKOFF, None):
             try:
-                return await self._ask_once(data, len(commands), seconds or COMMAND_SECONDS)
+                return await self._ask_once(commands, seconds or COMMAND_SECONDS)
             except StoreUnavailable:
                 if pause is None:
                     raise
                 await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
-    async def _ask_once(self, data: bytes, commands: int, seconds: float) -> list[Any]:
+    async def _ask_once(self, commands: Sequence[Sequence[Any]], seconds: float) -> list[Any]:
         line = self._line
         try:
             async with asyncio.timeout(seconds) as limit:
                 if line is None or not line.is_open:
                     line = await self._open_line()
-                replies = [await reply for reply in line.send(data, commands)]
+                replies = [await reply for reply in line.send(commands)]
             _raise_errors(replies)
         except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
             if line and isinstance(error, TimeoutError):
