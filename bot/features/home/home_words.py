@@ -96,6 +96,9 @@ CHANNEL_MODEL = Text("Model")
 CHANNEL_MODEL_HINT = Text("A person's own choice overrides this.")
 MODEL_AS_EVERYWHERE = Text("As in other channels: {model}")
 CHANNEL_OTHERS = Text("Also allowed")
+CHANGED_MEANWHILE = Text(
+    "Somebody else changed this meanwhile. Copy your text, and open the form again."
+)
 OTHERS = {"allow_guests": Text("Guests"), "allow_external": Text("People from other organisations")}
 CHANNEL_TURNS = Text("Maximum steps per question")
 CHANNEL_COST = Text("Maximum dollars per question")

@@ -75,6 +75,8 @@ _INSTRUCTIONS, _TOOLS, _PEOPLE, _OTHERS = "instructions", "tools", "people", "ot
 _STYLE, _WHERE, _MODEL, _PROFILE = "style", "where", "model", "profile"
 _INHERITED = (_INSTRUCTIONS, _TOOLS, _MODEL)
 """The fields of the form that a profile may set."""
+_BLOCKS = {"limits": "turns", "budgets": "day", **dict.fromkeys(home_words.OTHERS, _OTHERS)}
+"""The fields of settings that are not named as these."""
 _THREAD, _ONLY_ME = "thread", "me"
 _GENERAL, _CHOICE = "general", "choice:"  # values of the options for models
 
@@ -302,7 +304,8 @@ def settings_of(
     """Return the settings of the channel, changed by the input of the form.
 
     What the admin left as it was shown stays as it is now, or becomes what another profile says:
-    others may have changed it since. An empty field is what the profile says.
+    others may have changed it since. What both changed is told at its field. An empty field is what the
+    profile says.
 
     `is_priced` says that the model's price is known; without it, limits in dollars are refused.
     `bot` is the bot's user id, which may not be among the people.
@@ -343,7 +346,14 @@ def settings_of(
         wanted = type(before).model_validate(before.model_copy(update=values).model_dump())
     except ValidationError:
         raise MalformedPayload("settings that the form does not offer") from None
-    unchanged = _hashes(wanted).items() & shown.items()
+    hashes, now = _hashes(wanted), _hashes_of(layers)
+    if has_same_tools:
+        hashes[_TOOLS] = shown[_TOOLS]
+    unchanged = hashes.items() & shown.items()
+    twice = [name for name, was in shown.items() if len({was, hashes.get(name), now.get(name)}) == 3]
+    if twice:
+        blocks = [_BLOCKS.get(name, name) for name in twice]
+        raise FormErrors(dict.fromkeys(blocks, home_words.CHANGED_MEANWHILE()))
     return wanted.model_copy(update={name: getattr(before, name) for name, _ in unchanged})
 
 

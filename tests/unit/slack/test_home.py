@@ -13,6 +13,7 @@ from bot.core.schedule import MOST, Schedule
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.dev.workspace.blocks import check_view
+from bot.features.home import home_words
 from bot.features.home.settings_forms import RESET
 from bot.features.home.view import CHANNEL, PAUSE, RESUME, SETTINGS, AdminView, home_view
 from bot.features.memories.home import FORGET, memory_blocks
@@ -137,7 +138,7 @@ async def test_a_choice_of_a_room_that_is_not_there_is_not_offered_and_kept(redi
 
 async def test_a_form_that_was_open_takes_nothing_back(redis_url: str) -> None:
     """R1: meanwhile another admin accepted an instruction. What Ada left as it was stays as it is
-    now; what she changed holds."""
+    now; what she changed holds, and she is told where both changed the same."""
     async with deployed(answers(0), redis_url) as bot, open_stores(redis_url) as stores:
         view = await form(bot)
         name = f"{bot.ws.team_id}:{GENERAL}"
@@ -148,6 +149,14 @@ async def test_a_form_that_was_open_takes_nothing_back(redis_url: str) -> None:
         assert kept
         assert kept.instructions == "Use the new price list."
         assert kept.limits == {"turns": 9}
+        view = await form(bot)
+        newer = kept.model_copy(update={"instructions": "Use the newest one."})
+        await stores.channels.save(name, newer)
+        await asyncio.sleep(1.1)
+        mine = {"instructions": {"instructions": "Use the old one."}}
+        answered = await bot.ws.submit(ADA, view["id"], mine)
+        assert answered["errors"] == {"instructions": home_words.CHANGED_MEANWHILE()}
+        assert await stores.channels.load(name, ChannelTable) == newer
 
 
 async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: str) -> None:
