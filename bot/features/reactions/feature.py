@@ -11,11 +11,13 @@ from bot.core.check import Check, ok
 from bot.core.errors import ConfigurationError
 from bot.features import Feature, OperatorPart
 from bot.features.reactions.settings import Instructions
-from bot.features.reactions.slack_part import ReactionsPart
+from bot.features.reactions.slack_part import TAKEN_BACK, ReactionsPart
 from bot.slack.intake.stop import STOP_REACTIONS
 from bot.store import Stores
+from bot.store.families import Family
 
 _NAME = "reactions"
+_STORED = (Family(TAKEN_BACK, "set"),)
 
 
 def reactions(everywhere: Instructions, channels: Mapping[str, Instructions]) -> Feature:
@@ -23,9 +25,10 @@ def reactions(everywhere: Instructions, channels: Mapping[str, Instructions]) ->
     to nothing."""
     used = {name for table in (everywhere, *channels.values()) for name in table}
     if not used:
-        return Feature(_NAME)
+        return Feature(_NAME, stored=_STORED)
     return Feature(
         _NAME,
+        stored=_STORED,
         slack_part=partial(ReactionsPart, everywhere),
         operator_part=_ForOperators(used),
     )

@@ -1,8 +1,9 @@
 """Reactions in one workspace: one asks about its message, and stops that when it is taken back.
 
 Of one emoji on one message there is one request, of whoever reacted first, for as long as claims are
-kept: the answer stands in the thread for everybody. It is made like that of a shortcut on the
-message, with the rights and budget of whoever reacted.
+kept: the answer stands in the thread for everybody. Once they take it back before there is an answer,
+the next person can ask. It is made like that of a shortcut on the message, with the rights and budget of
+whoever reacted.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ from bot.slack.intake.slack_part import Reaction, SlackPart
 from bot.slack.message.message_contents import file_refs, said_in
 from bot.store.leases import locked
 from bot.store.threads.mailbox import event_claim
+from bot.store.values import Names
 from bot.text.translation import load_catalogue, reader
+
+TAKEN_BACK = "reaction-taken-back"
+"""The family of keys with the people who took an emoji back."""
 
 _GONE = NO_PLACE | {"message_not_found", "thread_not_found", "channel_not_found", "not_in_channel"}
 _LOCK_SECONDS = 30
@@ -47,12 +52,22 @@ class ReactionsPart(SlackPart):
         if person.kind is PersonKind.BOT:
             return
         async with self._locked(reaction):
+            regretters = await self._regretters(reaction).all()
+            key = _key(reaction, turn=len(regretters))
+            if person.id in regretters:  # their event may come again
+                return
             if reaction.removed:
-                await self._stop(reaction)
-            elif not await self._app.stores.mailbox.has_caused(self._app.team, _key(reaction)):
+                await self._stop(reaction, key)
+            elif not await self._app.stores.mailbox.has_caused(self._app.team, key):
                 await load_catalogue(person.locale)
                 with reader(person.locale):
-                    await self._ask(reaction, instruction, person)
+                    await self._ask(reaction, key, instruction, person)
+
+    def _regretters(self, reaction: Reaction) -> Names:
+        """Return the people who took the emoji back before it was answered."""
+        redis, seconds = self._app.stores.redis, self._app.stores.retention.claims
+        place = (self._app.team, reaction.channel, reaction.ts, reaction.emoji)
+        return Names(redis, redis.key(TAKEN_BACK, *place), seconds)
 
     async def _instruction(self, reaction: Reaction) -> str:
         """Return what the emoji asks in the channel; "" for nothing."""
@@ -60,7 +75,9 @@ class ReactionsPart(SlackPart):
         own = settings if isinstance(settings, ChannelReactions) else ChannelReactions()
         return {**self._everywhere, **own.reactions}.get(reaction.emoji, "")
 
-    async def _ask(self, reaction: Reaction, instruction: str, person: Person) -> None:
+    async def _ask(
+        self, reaction: Reaction, key: str, instruction: str, person: Person
+    ) -> None:
         questions = self._app.questions
         thread = None
         try:
@@ -76,7 +93,7 @@ class ReactionsPart(SlackPart):
                     channel=reaction.channel,
                     thread=thread,
                     text=instruction,
-                    key=_key(reaction),
+                    key=key,
                     quoted=clean(said_in(message)),
                     files=file_refs(message.get("files") or ()),
                 )
@@ -106,14 +123,15 @@ class ReactionsPart(SlackPart):
         message = next((each for each in page["messages"] if each["ts"] == reaction.ts), None)
         return message if message and (said_in(message) or message.get("files")) else None
 
-    async def _stop(self, reaction: Reaction) -> None:
+    async def _stop(self, reaction: Reaction, key: str) -> None:
         """Stop the request of this reaction, if it waits or works and was made by this person."""
         stores, team = self._app.stores, self._app.team
-        raw = await stores.redis.call("GET", event_claim(stores.redis, team, _key(reaction)))
+        raw = await stores.redis.call("GET", event_claim(stores.redis, team, key))
         for request in await stores.mailbox.get_many([raw.decode()] if raw else []):
-            await self._app.requests.cancel_message(
-                team, request.channel, request.ts, reaction.user
-            )  # which leaves what somebody else asked
+            asked = team, request.channel, request.ts
+            # It leaves what somebody else asked.
+            if await self._app.requests.cancel_message(*asked, reaction.user):
+                await self._regretters(reaction).add([reaction.user])
 
     @asynccontextmanager
     async def _locked(self, reaction: Reaction) -> AsyncGenerator[None]:
@@ -126,5 +144,7 @@ class ReactionsPart(SlackPart):
             yield
 
 
-def _key(reaction: Reaction) -> str:
-    return f"reaction:{reaction.channel}:{reaction.ts}:{reaction.emoji}"
+def _key(reaction: Reaction, *, turn: int) -> str:
+    """Return the key of the request of an emoji on a message, after so many were taken back."""
+    key = f"reaction:{reaction.channel}:{reaction.ts}:{reaction.emoji}"
+    return f"{key}:{turn}" if turn else key

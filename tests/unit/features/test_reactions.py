@@ -111,6 +111,14 @@ async def test_a_reaction_asks_once_in_the_name_of_whoever_reacted(redis_url: st
         assert not bot.terminals(PLACE, hostile)
         await ws.take_reaction_back(ADA, PLACE, hostile, "globe")
         await bot.answered(PLACE, hostile)
+        # Then somebody else can ask, and whose event may only come again cannot.
+        await ws.react(ADA, PLACE, hostile, "globe")
+        await quiet(bot)
+        assert not await stores.mailbox.threads()
+        await ws.react(BEN, PLACE, hostile, "globe")
+        await bot.ws.until(lambda: "Ben" in str(bot.own(PLACE, hostile)))
+        await ws.take_reaction_back(BEN, PLACE, hostile, "globe")
+        await bot.answered(PLACE, hostile, 2)
         assert "CANARY" not in str(ws.messages(SALES))
 
 
