@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import tzinfo
 from typing import Annotated, Any
@@ -42,13 +43,12 @@ _LISTEN = Text("Listen to {name}")
 
 
 def _title(arguments: Any) -> str:
-    request = current_request().request
-    named = (file for file in request.files if arguments.file_id in (file.id, file.name))
-    file = next(named, None)
-    if file is None:
-        return _READ_A_FILE()
-    is_heard = file.media_type.startswith(("audio/", "video/"))
-    return _LISTEN(name=file.name) if is_heard else _READ(name=file.name)
+    with suppress(LookupError):  # of no call in particular
+        for file in current_request().request.files:
+            if arguments.file_id in (file.id, file.name):
+                is_heard = file.media_type.startswith(("audio/", "video/"))
+                return _LISTEN(name=file.name) if is_heard else _READ(name=file.name)
+    return _READ_A_FILE()
 
 
 @tool(

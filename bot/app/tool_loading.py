@@ -31,6 +31,7 @@ from bot.settings import Settings
 from bot.toolkit import Provider, Tool
 from bot.toolkit.catalogue import RESERVED, Catalogue
 from bot.toolkit.definition_place import short_path, type_name
+from bot.toolkit.titles import UNSAID
 from bot.toolkit.tool import ToolFunction
 
 ENTRY_POINTS = "slack_answer_bot.tools"
@@ -123,6 +124,12 @@ def is_tool_name(settings: Settings, allowed: str) -> bool:
     return tool_catalogue(settings).has(allowed) or any(
         server.may_have(name, allowed) for name, server in settings.mcp_servers.items()
     )
+
+
+def tool_label(settings: Settings, name: str) -> str:
+    """Return what a tool does, in the reader's language, as far as it is known here: not of MCP servers."""
+    tool = tool_catalogue(settings).get(name)
+    return tool.title(UNSAID).removesuffix(": …") if tool else name.replace("_", " ")
 
 
 def tool_names(settings: Settings) -> frozenset[str]:

@@ -13,6 +13,7 @@ from bot.app.features import answer_buttons, made, wait_kinds
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy
+from bot.app.tool_loading import tool_label
 from bot.core.background import alongside, apart
 from bot.core.errors import BotError
 from bot.features import Feature, IntakeDeps, ServiceDeps
@@ -245,6 +246,7 @@ def make_slack_app(
         retries=retries,
         answer_buttons=answer_buttons(features),
         waits=wait_kinds(features, ServiceDeps(stores, slack)),
+        tool_label=partial(tool_label, settings),
         signing_secret=_signing_secret(settings),
     )
     parts = [

@@ -24,8 +24,29 @@ _KINDS = {
 _RESULT = Text("the result")
 
 
+class _Unsaid(BaseModel):
+    """Arguments of no call in particular: each is an ellipsis."""
+
+    def __getattr__(self, name: str) -> str:
+        return "…"
+
+
+UNSAID = _Unsaid()
+"""The arguments with which a title says what a tool does, without a call."""
+
+
+class _Values(dict[str, object]):
+    """The values of arguments by their names."""
+
+    def __init__(self, arguments: BaseModel) -> None:
+        self._arguments = arguments
+
+    def __missing__(self, name: str) -> object:
+        return getattr(self._arguments, name)
+
+
 def title_function(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
-    """Return a function that makes the title of a call of `name` from its arguments.
+    """Return a function that makes the title of a call of `name` from its arguments, or from `UNSAID`.
 
     The returned function never raises.
     """
@@ -36,10 +57,10 @@ def title_function(name: str, title: str | Callable[[Any], str]) -> Callable[[Ba
         try:
             if callable(pattern):
                 return _one_line(pattern(arguments))
-            values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
-            return _one_line(translated(pattern).format_map(values))
+            return _one_line(translated(pattern).format_map(_Values(arguments)))
         except Exception:  # a bug in the tool, but only in its title: the call itself goes on
-            log.exception("a title could not be made", extra={"tool": name})
+            if arguments is not UNSAID:
+                log.exception("a title could not be made", extra={"tool": name})
             return plain
 
     return make

@@ -350,7 +350,9 @@ def settings_of(
     if has_same_tools:
         hashes[_TOOLS] = shown[_TOOLS]
     unchanged = hashes.items() & shown.items()
-    twice = [name for name, was in shown.items() if len({was, hashes.get(name), now.get(name)}) == 3]
+    twice = [
+        name for name, was in shown.items() if len({was, hashes.get(name), now.get(name)}) == 3
+    ]
     if twice:
         blocks = [_BLOCKS.get(name, name) for name in twice]
         raise FormErrors(dict.fromkeys(blocks, home_words.CHANGED_MEANWHILE()))

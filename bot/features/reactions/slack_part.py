@@ -75,9 +75,7 @@ class ReactionsPart(SlackPart):
         own = settings if isinstance(settings, ChannelReactions) else ChannelReactions()
         return {**self._everywhere, **own.reactions}.get(reaction.emoji, "")
 
-    async def _ask(
-        self, reaction: Reaction, key: str, instruction: str, person: Person
-    ) -> None:
+    async def _ask(self, reaction: Reaction, key: str, instruction: str, person: Person) -> None:
         questions = self._app.questions
         thread = None
         try:

@@ -60,7 +60,8 @@ def register(app: SlackApp) -> None:
 
     @app.button(buttons.DETAILS)
     async def details(press: Press) -> None:
-        await press.open(details_modal(await _totals(app, press)))
+        totals = await _totals(app, press)
+        await press.open(await asyncio.to_thread(details_modal, totals, app.tool_label))
 
     in_menu = {REGENERATE, DEEPER, buttons.DETAILS}
     in_menu |= {button.action for button in app.answer_buttons if button.place == "menu"}

@@ -93,6 +93,7 @@ class SlackApp:
         retries: EventRetries,
         answer_buttons: Sequence[AnswerButton] = (),
         waits: Mapping[str, WaitKind] = MappingProxyType({}),
+        tool_label: Callable[[str], str] = str,
         signing_secret: str = "",
     ) -> None:
         self.slack = slack
@@ -108,6 +109,8 @@ class SlackApp:
         self.background = background
         self.retries = retries
         self.answer_buttons = answer_buttons
+        self.tool_label = tool_label
+        """Returns what a tool does, in the reader's language. May load tools: not for the event loop."""
         self.waits = WaitKinds(slack.identity.canvas_link, waits)
         self.gate = AccessGate(self.team, slack.people, policy, channels)
         self.bolt: AsyncApp = bolt_app(

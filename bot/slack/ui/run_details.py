@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -38,8 +38,8 @@ def has_details(totals: Totals) -> bool:
     return bool(totals.turns or totals.input_tokens or totals.output_tokens)
 
 
-def details_modal(totals: Totals) -> Block:
-    """Return the modal with everything that a run took, and its most used tools."""
+def details_modal(totals: Totals, label: Callable[[str], str]) -> Block:
+    """Return the modal with everything that a run took, and its most used tools, each with its `label`."""
     tokens = words.TOKENS_OF(
         input=_number(totals.input_tokens),
         cached=_number(totals.cached_tokens),
@@ -58,7 +58,7 @@ def details_modal(totals: Totals) -> Block:
         words.DETAIL_TOKENS(): tokens,
     }
     most_used = sorted(totals.tools.items(), key=lambda tool: -tool[1])[:_MAX_TOOLS]
-    tools = ", ".join(_counted_tools(most_used))
+    tools = "; ".join(_counted_tools(most_used, label))
     texts = [f"*{label}*\n{escape_mrkdwn(text)}" for label, text in facts.items() if text]
     fields = [mrkdwn_object(text) for text in texts]
     blocks: list[Block] = [{"type": "section", "fields": fields}]
@@ -70,11 +70,10 @@ def details_modal(totals: Totals) -> Block:
     return modal(words.DETAILS(), blocks, close=words.CLOSE_ONLY())
 
 
-def _counted_tools(tools: Iterable[tuple[str, int]]) -> list[str]:
+def _counted_tools(tools: Iterable[tuple[str, int]], label: Callable[[str], str]) -> list[str]:
     """Return the tools with how often each was called, if more than once."""
     return [
-        f"{name.replace('_', ' ')} × {_number(count)}" if count > 1 else name.replace("_", " ")
-        for name, count in tools
+        f"{label(name)} × {_number(count)}" if count > 1 else label(name) for name, count in tools
     ]
 
 

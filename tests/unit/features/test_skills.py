@@ -267,7 +267,7 @@ async def test_a_skill_is_obeyed_after_compaction_restart_and_a_second_question(
             outcome = await bot.ask("May Ada return her shoes?")
             assert (outcome.result or {})["summary"] == "1: old rule"
             assert "https://forms.example/refund" in outcome.links
-            assert f"Refunds ({tmp_path.name}/refunds)" in str(details_modal(outcome.totals))
+            assert f"Refunds ({tmp_path.name}/refunds)" in str(details_modal(outcome.totals, str))
             api.faults.fail("context_length")
             outcome = await bot.ask("And for 60 EUR?")
             assert (outcome.result or {})["summary"] == "1: old rule"

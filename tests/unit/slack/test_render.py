@@ -1,16 +1,19 @@
 """Outcomes as messages: any answer becomes messages that Slack takes, and nothing is lost."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.app.tool_loading import tool_label
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import RepeatReason
 from bot.features.feedback.feature import THUMBS
 from bot.runs.outcomes import explain
+from bot.settings import Settings
 from bot.slack.ui import words
 from bot.slack.ui.buttons import (
     DEEPER,
@@ -180,9 +183,11 @@ def test_plain_text_is_not_doubted_where_nothing_was_looked_up():
 
 def test_details_say_what_the_footer_leaves_out():
     """U10: turns, tool calls and tokens, in the reader's locale."""
-    tools = {f"tool_{number}": number for number in range(1, 40)}
+    tools = {"calculate": 41, "read_file": 40} | {f"tool_{n}": n for n in range(1, 40)}
+    label = partial(tool_label, Settings(_env_file=None))
     with reader("de-DE"):
-        view = details_modal(TOTALS.model_copy(update={"tools": tools, "profile": "Support"}))
+        totals = TOTALS.model_copy(update={"tools": tools, "profile": "Support"})
+        view = details_modal(totals, label)
         turns, calls = words.DETAIL_TURNS(), words.DETAIL_CALLS()
     accept_view(view, "modal")
     shown = str(view)
@@ -196,7 +201,7 @@ def test_details_say_what_the_footer_leaves_out():
         "11.000",
     ):
         assert fact in shown
-    assert "tool 39 × 39" in shown
+    assert "… berechnen × 41; Eine Datei lesen × 40; tool 39 × 39" in shown
     assert "tool 1 " not in shown
 
 
