@@ -10,6 +10,7 @@ from bot.dev.page.compose import as_slack_text
 from bot.dev.page.render.text import clean
 from bot.dev.page.sending import SentMessage, read_form
 from bot.dev.page.sidebar import LANGUAGES
+from bot.dev.page.words import WORDS, worded
 from bot.dev.workspace import CannotDo, NotAnswered, Workspace
 
 Json = dict[str, Any]
@@ -54,11 +55,12 @@ class Actions:
             sent = await read_form(request)
         except ValueError:
             raise web.HTTPBadRequest(text="a multipart form is expected") from None
-        return await _answer(self._say(sent))
+        return await self._answer(self._say(sent), sent.user)
 
     async def do(self, request: web.Request) -> web.Response:
         """Do any other action; the request is JSON `{"do": name, "user": …, …}`."""
-        return await _answer(self._dispatch(await _read_json(request)))
+        body = await _read_json(request)
+        return await self._answer(self._dispatch(body), body.get("user"))
 
     async def _dispatch(self, body: Json) -> Json | None:
         if wrong := [name for name in body if not _has_valid_type(name, body[name])]:
@@ -75,7 +77,8 @@ class Actions:
         self._require_member(sent.user, sent.channel)
         command, _, rest = sent.text.strip().partition(" ")
         if sent.thread_ts and command in (*self._commands, *_MEMBERS):
-            raise CannotDo(f"{command} is not supported in threads, as in Slack")
+            text = "{command} is not supported in threads, as in Slack"
+            raise CannotDo(text, command=command)
         if command in self._commands and not sent.files:
             await self._ws.command(sent.user, sent.channel, command, rest.strip())
             return {}
@@ -83,9 +86,8 @@ class Actions:
             await self._change_members(sent, command, rest)
             return {}
         if command[1:].isalpha() and sent.text.startswith("/"):
-            raise CannotDo(
-                f"{command} is no command here. A space before it sends it as a message."
-            )
+            text = "{command} is no command here. A space before it sends it as a message"
+            raise CannotDo(text, command=command)
         if not sent.text.strip() and not sent.files:
             raise CannotDo("There is nothing to send yet.")
         text = self._as_slack_text(sent.user, sent.text.strip())
@@ -95,7 +97,8 @@ class Actions:
     async def _change_members(self, sent: SentMessage, command: str, named: str) -> None:
         people = _MENTIONED.findall(self._as_slack_text(sent.user, named))
         if not people:
-            raise CannotDo(f"Write {command} and a name, such as {command} @{self._bot_name}")
+            text = "Write {command} and a name, such as {command} @{name}"
+            raise CannotDo(text, command=command, name=self._bot_name)
         change = self._ws.invite if command == "/invite" else self._ws.remove
         for person in people:
             await change(sent.user, sent.channel, person)
@@ -170,10 +173,30 @@ class Actions:
         thread_ts = body.get("thread_ts") or None
         await self._ws.stop_session(body["user"], body["channel"], thread_ts)
 
+    async def _answer(self, action: Awaitable[Json | None], user: object) -> web.Response:
+        """Return the action's result, or `{"error": a sentence for the person}` in their language.
+
+        An action that Slack does not offer has status 200, as in Slack's API: browsers log other statuses
+        as errors.
+        """
+        person = self._ws.people.get(str(user))
+        locale = person.locale if person else "en-US"
+        try:
+            return web.json_response(await action or {})
+        except CannotDo as problem:
+            said = worded(problem.text, locale, **problem.values) if problem.text in WORDS else ""
+            return web.json_response({"error": _sentence(said or str(problem))})
+        except NotAnswered:
+            return web.json_response({"error": worded(TOO_LATE, locale)}, status=504)
+        except BadRequest as problem:
+            return web.json_response(
+                {"error": f"The page sent a wrong request: {problem}."}, status=400
+            )
+
     def _require_member(self, user: str, channel_id: str) -> None:
         channel = self._ws.channels.get(channel_id)
         if channel is None or user not in channel.members:
-            raise CannotDo("You are not in this conversation.")
+            raise CannotDo("You are not in this conversation")
 
     def _as_slack_text(self, user: str, typed: str) -> str:
         """Return what Slack's composer would send.
@@ -191,24 +214,6 @@ class Actions:
         return as_slack_text(typed.replace("\r\n", "\n"), people, channels)
 
 
-async def _answer(action: Awaitable[Json | None]) -> web.Response:
-    """Return the action's result, or `{"error": a sentence for the person}`.
-
-    An action that Slack does not offer has status 200, as in Slack's API: browsers log other statuses
-    as errors.
-    """
-    try:
-        return web.json_response(await action or {})
-    except CannotDo as problem:
-        return web.json_response({"error": _sentence(str(problem))})
-    except NotAnswered:
-        return web.json_response({"error": TOO_LATE}, status=504)
-    except BadRequest as problem:
-        return web.json_response(
-            {"error": f"The page sent a wrong request: {problem}."}, status=400
-        )
-
-
 def _has_valid_type(name: str, value: object) -> bool:
     """Whether a field holds text or nothing, except the fields that carry the values of a form."""
     if name == "values":
@@ -218,7 +223,8 @@ def _has_valid_type(name: str, value: object) -> bool:
 
 def _sentence(problem: str) -> str:
     text = clean(problem).rstrip(".")
-    return f"{text[:1].upper()}{text[1:]}."
+    end = "" if text.endswith("。") else "."
+    return f"{text[:1].upper()}{text[1:]}{end}"
 
 
 async def _read_json(request: web.Request) -> Json:

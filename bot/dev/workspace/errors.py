@@ -25,7 +25,14 @@ class RateLimited(SlackFault):
 
 
 class CannotDo(Exception):
-    """The Slack client does not offer this to the person: no such button, view not open …"""
+    """The Slack client does not offer this to the person: no such button, view not open …
+
+    `text` names its `values` in braces, if it has any, so that a page can say it in other languages.
+    """
+
+    def __init__(self, text: str, **values: object) -> None:
+        super().__init__(text.format(**values) if values else text)
+        self.text, self.values = text, values
 
 
 class NotAnswered(Exception):

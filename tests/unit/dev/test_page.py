@@ -50,11 +50,13 @@ async def test_a_permalink_leads_to_the_message(browser):
 
 async def test_a_canvas_opens_by_its_link(browser):
     """Members of the channel can open a canvas; it loads and runs nothing."""
+    await browser.do(user=BEN, do="language", locale="de-DE")
     text = f"# Plan\n\n![](@{BEN}) ![x](https://evil.example/x.png) <script>"
     canvas = await browser.ws.write_canvas(ADA, SALES, "Q4 <plan>", text)
     address = f"/docs/{browser.ws.team_id}/{canvas}"
     for query in ({"user": BEN}, {}):
         html = await browser.text(address, **query)
+        assert ("Canvas von Ada" if query else "Canvas by Ada") in html
         assert ">Q4 &lt;plan&gt;</h1>" in html
         assert "@Ben Okafor" in html
         assert "<img" not in html
@@ -86,6 +88,9 @@ async def test_who_comes_and_goes_is_told_in_the_channel(browser):
     assert BEN not in browser.ws.channels[GENERAL].members
     assert "/invite @" in (await browser.say("/invite whom"))[1]["error"]
     assert "already in" in (await browser.say("/invite @Bot"))[1]["error"]
+    await browser.do(do="language", locale="ja-JP")
+    said = (await browser.say("/invite @Bot"))[1]["error"]
+    assert said.endswith("はすでに #general にいます。")
     await browser.ws.archive(ADA, GENERAL)
     html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
     for line in ("has left the channel", "has joined the channel", "has archived the channel"):

@@ -38,7 +38,7 @@ export class Composer {
 
   attach(files) {
     for (const file of files) {
-      if (file.size > FILE_MAX) toast(`${file.name} is too large: 100 MB at most here.`);
+      if (file.size > FILE_MAX) toast("large", file.name);
       else this.files.push(file);
     }
     this.refresh();

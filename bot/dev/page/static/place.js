@@ -66,13 +66,14 @@ export async function redraw() {
   await translateFrame();
 }
 
-// The notice and the menus are in the language of the person, too.
+// The notice, the menus and the toasts are in the language of the person, too.
 async function translateFrame() {
   const whole = parse((await fragment("whole", place.shown)) ?? "");
   for (const id of ["notice", "message-menu", "global-menu", "samples-menu"]) {
     const fresh = whole.querySelector(`#${id}`);
     if (fresh && byId(id)) morphChildren(byId(id), fresh);
   }
+  Object.assign(byId("toasts").dataset, whole.querySelector("#toasts")?.dataset);
 }
 
 async function showPane() {

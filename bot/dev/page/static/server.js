@@ -39,7 +39,7 @@ async function request(url, options) {
   try {
     answer = await fetch(url, options);
   } catch {
-    toast("The local workspace does not answer. Is it still running?");
+    toast("away");
     return null;
   }
   if (answer.ok) return answer;
@@ -52,6 +52,6 @@ async function reason(answer) {
   try {
     return JSON.parse(text).error ?? text;
   } catch {
-    return answer.status >= 500 ? "The local workspace ran into an error. Its log says more." : text;
+    return answer.status >= 500 ? "broken" : text;
   }
 }

@@ -297,7 +297,7 @@ class People(Core):
         if conversation is None or user not in conversation.members:
             raise CannotDo(f"{user} is not in {channel}")
         if conversation.archived:
-            raise CannotDo(f"#{conversation.name} is archived")
+            raise CannotDo("#{channel} is archived", channel=conversation.name)
         return conversation
 
     def _message(self, conversation: Channel, ts: str) -> Json:

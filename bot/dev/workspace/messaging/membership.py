@@ -10,9 +10,8 @@ from bot.dev.workspace.store.wire import user_object
 def join(core: Core, conversation: Channel, user: str, inviter: str) -> None:
     """Add a person or the bot to a channel. Raises CannotDo for a member."""
     if user in conversation.members:
-        raise CannotDo(
-            f"{core.state.everyone()[user].real_name} is already in #{conversation.name}"
-        )
+        name = core.state.everyone()[user].real_name
+        raise CannotDo("{name} is already in #{channel}", name=name, channel=conversation.name)
     conversation.members.append(user)
     core.changed("members", conversation.id, user=user)
     kind = "C" if conversation.kind == "public" else "G"
@@ -28,7 +27,8 @@ def leave(core: Core, conversation: Channel, user: str, remover: str) -> None:
     Raises CannotDo for somebody who is not a member.
     """
     if user not in conversation.members:
-        raise CannotDo(f"{core.state.everyone()[user].real_name} is not in #{conversation.name}")
+        name = core.state.everyone()[user].real_name
+        raise CannotDo("{name} is not in #{channel}", name=name, channel=conversation.name)
     conversation.members.remove(user)
     core.changed("members", conversation.id, user=user)
     if user == core.bot_user_id:
