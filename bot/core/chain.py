@@ -130,6 +130,7 @@ class CallRecord(BaseModel):
     - `sources`: those of the tool's result. `used`: handles of the artifacts that the call read.
     - `saved`: the artifacts that the call saved, in order.
     - `report`: for the report of a sub-agent, what tracing it found; None if it was not traced.
+    - `replaced`: the arguments with which the call was made, as JSON, if a hook replaced the model's.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -140,6 +141,7 @@ class CallRecord(BaseModel):
     used: tuple[str, ...] = ()
     saved: tuple[SavedArtifact, ...] = ()
     report: ReportCheck | None = None
+    replaced: str = ""
 
 
 class LedgerEntry(BaseModel):

@@ -192,7 +192,8 @@ class Calls:
             self.context, idempotency_key=key, artifacts=ArtifactUse(), spent=CallCost()
         )
         with bound_request(context):
-            arguments, permission = await self._permission(tool, arguments)
+            asked = arguments
+            arguments, permission = await self._permission(tool, asked)
             if isinstance(permission, Undecided):
                 return None
             veto = permission if isinstance(permission, str) else None
@@ -201,7 +202,8 @@ class Calls:
                 context = replace(context, approved_by=approved.by, answers=approved.answers)
             title = redacted(tool.title(arguments)) or tool.name
             with bound_request(context):
-                made = _Call(self, call["call_id"], tool, arguments, title, events)
+                replaced = "" if arguments is asked else redacted(canonical(arguments))
+                made = _Call(self, call["call_id"], tool, arguments, title, events, replaced)
                 return await made.make(veto)
 
     def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
@@ -286,7 +288,8 @@ class Calls:
 
 @dataclass(slots=True)
 class _Call:
-    """A valid call of `tool`, in the context that it runs in. `title` is its one line for people."""
+    """A valid call of `tool`, in the context that it runs in. `title` is its one line for people.
+    `replaced` are its arguments as JSON if a hook replaced the model's."""
 
     calls: Calls
     call_id: str
@@ -294,6 +297,7 @@ class _Call:
     arguments: BaseModel
     title: str
     events: CallEvents
+    replaced: str
 
     async def make(self, veto: str | None) -> CallOutput | None:
         """Make the call unless there is a veto, with the events that show it to people. Return None
@@ -403,7 +407,7 @@ class _Call:
             links=tuple(url for url in urls if url not in unlinked),
             mark=mark_for(tool),
             note=result.note,
-            record=_record(self.call_id, tool, result),
+            record=_record(self.call_id, tool, result, self.replaced),
         )
 
 
@@ -413,7 +417,7 @@ def _figure_handle(key: str) -> str:
     return f"fig_{hashlib.sha256(key.encode()).hexdigest()[:8]}"
 
 
-def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:
+def _record(call_id: str, tool: Tool, result: ToolResult, replaced: str) -> CallRecord:
     """Return the record of the call in progress. Text that the model may have written itself is no
     evidence, unless it is a report that was traced."""
     counts_as: CountsAs = "none"
@@ -429,6 +433,7 @@ def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:
         used=tuple(handle for handle in use.read if handle not in use.saved),
         saved=tuple(use.saved.values()),
         report=result.report,
+        replaced=replaced,
     )
 
 

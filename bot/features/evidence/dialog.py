@@ -67,18 +67,26 @@ _QUERIES = ("sql", "program", "query", "pattern", "expression")
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call as the ledger has it: what it looked for, the addresses of its sources, and the only
-    person who may see it, None for everybody in the thread."""
+    """A call as the ledger has it: what the model looked for, and if a hook replaced that, what the call
+    looked for; the addresses of its sources, and the only person who may see it, None for everybody in the
+    thread."""
 
-    query: str = ""
+    asked: str = ""
+    replaced: str = ""
     addresses: frozenset[str] = frozenset()
     reader: str | None = None
+
+    @property
+    def query(self) -> str:
+        """What the call looked for."""
+        return self.replaced or self.asked
 
     def and_also(self, other: _Call) -> _Call:
         """Return this call with what another entry has under its id."""
         readers = {self.reader, other.reader} - {None}
         reader = next(iter(readers), None) if len(readers) < 2 else ""  # nobody sees both
-        return _Call(self.query or other.query, self.addresses | other.addresses, reader)
+        queries = (self.asked or other.asked, self.replaced or other.replaced)
+        return _Call(*queries, self.addresses | other.addresses, reader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +265,8 @@ def _calls(ledger: Sequence[LedgerEntry]) -> dict[str, _Call]:
         for record in entry.calls:
             addresses = frozenset(source.url for source in record.sources if source.url)
             call = own_calls.get(record.call_id, _Call(reader=entry.bound_to))
-            own_calls[record.call_id] = replace(call, addresses=addresses)
+            replaced = _query(record.replaced)
+            own_calls[record.call_id] = replace(call, addresses=addresses, replaced=replaced)
         for call_id, call in own_calls.items():
             before = calls.get(call_id)
             calls[call_id] = before.and_also(call) if before else call

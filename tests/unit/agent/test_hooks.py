@@ -239,6 +239,8 @@ async def test_a_before_tool_hook_may_replace_the_arguments() -> None:
         await place.run()
     assert (first.given, second.given) == ([1, 2, 4], [2, 4])
     assert list(place.outputs().values()) == ["5"]
+    records = [record.replaced for save in place.saved for record in save.entry.calls]
+    assert [*filter(None, records)] == ['{"a": 4, "b": 1}'], "what people are shown of the call"
 
 
 PLACES = {"general": "C1", "sales": "C2"}

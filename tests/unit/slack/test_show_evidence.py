@@ -159,6 +159,16 @@ async def test_the_evidence_of_a_private_answer_is_for_its_asker(redis_url: str)
         assert "4,722" in claims_of(await opened(bot, BEN, SALES, message))
 
 
+def test_a_query_that_a_hook_replaced_is_shown_as_it_ran() -> None:
+    arguments = '{"sql": "SELECT 1"}'
+    made = {"type": "function_call", "call_id": "call_0", "name": "x", "arguments": arguments}
+    record = CallRecord(call_id="call_0", counts_as="read", replaced='{"sql": "SELECT 2"}')
+    asked = LedgerEntry(run_id="r", items=(made,))
+    for records, query in (((), "SELECT 1"), ((record,), "SELECT 2")):
+        ledger = [asked, LedgerEntry(run_id="r", items=(), calls=records)]
+        assert _calls(ledger)["call_0"].query == query
+
+
 def test_calls_under_the_same_id_are_seen_by_those_who_see_all_of_them() -> None:
     """S7: some model servers number the calls of each response anew, private ones too."""
 
