@@ -28,7 +28,7 @@ leave_out("key_value.aio")
 _CHECKING = "key_value.aio._utils.beartype"
 sys.modules.setdefault(_CHECKING, _Unchecked(_CHECKING))
 
-from docket import ConcurrencyLimit, Docket, Worker  # noqa: E402
+from docket import ConcurrencyLimit, Docket, Execution, Worker  # noqa: E402
 from docket._redis_sentinel import OwnedSentinelConnectionPool, parse_sentinel_url  # noqa: E402
 from docket.dependencies import _concurrency  # noqa: E402
 from docket.execution import TaskFunction  # noqa: E402
@@ -36,6 +36,7 @@ from docket.execution import TaskFunction  # noqa: E402
 __all__ = [
     "ConcurrencyLimit",
     "Docket",
+    "Execution",
     "OwnedSentinelConnectionPool",
     "TaskFunction",
     "Worker",

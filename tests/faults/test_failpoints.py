@@ -324,7 +324,9 @@ def dotted(call: ast.Call) -> str:
 
 def changes_something(name: str) -> bool:
     of_slack = re.search(r"clients\.(writes|updates|live)\.\w+$", name)
-    return bool(of_slack) or name.endswith(("model.respond", "tool.run", "_docket.add"))
+    return bool(of_slack) or name.endswith(
+        ("model.respond", "tool.run", "_docket.add", "_docket.put")
+    )
 
 
 SHAPES = (".set", ".change", ".delete", ".put", ".add", ".remove")

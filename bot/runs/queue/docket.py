@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import parse_qs, urlsplit, urlunsplit
+from uuid import uuid4
 
 from redis import exceptions
 from redis.asyncio.retry import Retry
@@ -17,7 +19,7 @@ from redis.backoff import ExponentialBackoff
 from typing_extensions import override
 
 from bot.runs.queue.workers import NAME
-from bot.store.queue_library import Docket, TaskFunction, _concurrency
+from bot.store.queue_library import Docket, Execution, TaskFunction, _concurrency
 from bot.store.sentinels import follow_primary
 
 _HEARTBEAT = timedelta(seconds=20)
@@ -26,10 +28,10 @@ workers, which this project never reads."""
 
 
 @asynccontextmanager
-async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docket]:
+async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[TicketQueue]:
     """Open the queue of tickets on the Redis at `url`, for `concurrency` runs at once."""
     most = max(1000, 2 * concurrency)
-    async with _Docket(
+    async with TicketQueue(
         name=NAME,
         url=_with_pool_size(url, most),
         execution_ttl=timedelta(minutes=1),
@@ -42,7 +44,7 @@ async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docke
         yield docket
 
 
-class _Docket(Docket):
+class TicketQueue(Docket):
     """A Docket whose safeguard task does not fail when a slot is taken twice."""
 
     @override
@@ -51,6 +53,18 @@ class _Docket(Docket):
             super().register(_safeguard_wake, [function.__name__])
         else:
             super().register(function, names)
+
+    async def put(self, name: str, **arguments: str) -> None:
+        """Queue a task for the next free worker.
+
+        `add` would first store a record of it, by which docket finds it to cancel or replace it.
+        """
+        key, now = str(uuid4()), datetime.now(UTC)
+        task = Execution(
+            self, self.tasks[name], (), arguments, key, now, attempt=1, function_name=name
+        )
+        async with self.redis() as redis:
+            await redis.xadd(self.stream_key, dict[Any, Any](task.as_message()))
 
 
 async def _safeguard_wake(waiter_stream: str, max_concurrent: int) -> None:

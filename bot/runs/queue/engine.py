@@ -34,7 +34,8 @@ from bot.store import Mailbox
 from bot.text.translation import load_catalogue, reader
 
 if TYPE_CHECKING:
-    from bot.store.queue_library import ConcurrencyLimit, Docket, Worker
+    from bot.runs.queue.docket import TicketQueue
+    from bot.store.queue_library import ConcurrencyLimit, Worker
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ class Engine:
     Each thread has one run at a time, in the order of its mailbox; threads run concurrently.
     """
 
-    def __init__(self, docket: Docket, mailbox: Mailbox, options: EngineOptions) -> None:
+    def __init__(self, docket: TicketQueue, mailbox: Mailbox, options: EngineOptions) -> None:
         self.draining = asyncio.Event()
         """Set when this process is about to stop, or is to run one request in isolation: other runs
         are requeued at their next save point."""
@@ -259,8 +260,11 @@ class Engine:
 
     async def _add_ticket(self, thread_key: str, delay: float = 0.0) -> None:
         # A fresh key each time: docket drops a ticket of a known one without waking the thread.
-        when = datetime.now(UTC) + timedelta(seconds=delay) if delay else None
-        await self._docket.add("ticket", when=when)(thread_key=thread_key)
+        if delay:
+            when = datetime.now(UTC) + timedelta(seconds=delay)
+            await self._docket.add("ticket", when=when)(thread_key=thread_key)
+        else:
+            await self._docket.put("ticket", thread_key=thread_key)
 
     async def _add_tickets(self, thread_key: str) -> int:
         """Add a ticket for each waiting request of a thread. Return how many.
