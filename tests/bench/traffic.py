@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from tests.support.runs import answer
 
 _CHANNEL = "C0SALES001"
 _SETTLE_SECONDS = 1.5  # after an answer is up: its ticket is put away
+_SCRIPT = "lua"
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{40}|\b[a-z]+_[0-9a-z]{16}|\d{6,}[.\d]*")
 
 
@@ -39,16 +42,15 @@ class Traffic:
     idle: float
     """Per second, of an idle process."""
 
-    question: float
-    """For one question with two tools, without those of the idle process meanwhile."""
+    question: int
+    """For one question with two tools, without those that an idle process sends, too."""
 
     inside: int
     """Called by scripts for the same question."""
 
 
 async def traffic(*, idle_seconds: float = 10, questions: int = 3, show: bool = False) -> Traffic:
-    """Ask the bot one question at a time, of which the cheapest counts; with `show`, print each
-    command of the last one."""
+    """Ask the bot one question at a time, and count what all of them cause; with `show`, print that."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "bot.toml").write_text("[catch_up]\nevery_minutes = 0\n")
@@ -65,11 +67,16 @@ async def traffic(*, idle_seconds: float = 10, questions: int = 3, show: bool = 
                 async with _monitored(url) as heard:
                     await asyncio.sleep(idle_seconds)
                 idle = len(_sent(heard)) / idle_seconds
-                found = [await _of_one(deployment, url) for _ in range(questions)]
-                if show:
-                    _show(found[-1][1])
-    question = min(len(_sent(heard)) - idle * seconds for seconds, heard in found)
-    return Traffic(idle, question, min(len(heard) - len(_sent(heard)) for _, heard in found))
+                polling = _kinds(heard)
+                every = [await _of_one(deployment, url) for _ in range(questions)]
+    caused = reduce(and_, every)  # what comes now and then is not in all of them
+    for kind in polling:
+        del caused[kind]
+    if show:
+        for (sender, command), count in caused.most_common():
+            sys.stdout.write(f"{sender:6} {count:4} {command}\n")
+    sent = sum(count for (sender, _), count in caused.items() if sender != _SCRIPT)
+    return Traffic(idle, sent, caused.total() - sent)
 
 
 def _two_tools(request: ModelRequest) -> Reply:
@@ -84,12 +91,11 @@ async def _ask(deployment: Deployment) -> None:
     await asyncio.sleep(_SETTLE_SECONDS)
 
 
-async def _of_one(deployment: Deployment, url: str) -> tuple[float, list[dict[str, Any]]]:
-    """Ask once. Return how many seconds that took, and what Redis did meanwhile."""
-    begun = asyncio.get_running_loop().time()
+async def _of_one(deployment: Deployment, url: str) -> Counter[tuple[str, str]]:
+    """Ask once. Return what Redis did meanwhile."""
     async with _monitored(url) as heard:
         await _ask(deployment)
-    return asyncio.get_running_loop().time() - begun, heard
+    return _kinds(heard)
 
 
 @asynccontextmanager
@@ -110,14 +116,16 @@ async def _monitored(url: str) -> AsyncGenerator[list[dict[str, Any]]]:
 
 
 def _sent(heard: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [each for each in heard if each["client_type"] != "lua"]
+    return [each for each in heard if each["client_type"] != _SCRIPT]
 
 
-def _show(heard: list[dict[str, Any]]) -> None:
-    for kind, lines in (("sent", _sent(heard)), ("all", heard)):
-        named = (" ".join(_ID.sub("#", each["command"]).split()[:2]) for each in lines)
-        for command, count in Counter(named).most_common():
-            sys.stdout.write(f"{kind:4} {count:4} {command}\n")
+def _kinds(heard: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """Count commands by who sent them, a script or a client, and by their names and first keys."""
+    named = ((each["client_type"], _ID.sub("#", each["command"]).split()) for each in heard)
+    return Counter(
+        (sender, f"{name} {next((word for word in words if word.startswith('bot:')), '')}")
+        for sender, (name, *words) in named
+    )
 
 
 if __name__ == "__main__":
