@@ -59,7 +59,9 @@ class Narrator(Listener):
 
     @override
     def on_event(self, event: Event) -> None:
-        """Log an event, if its kind has a line."""
+        """Log an event, if its kind has a line and the log takes it."""
+        if not run_log.isEnabledFor(NOTICE):
+            return
         if isinstance(event, TurnStarted):
             self._turn = event.turn
         line = _line(event)

@@ -239,7 +239,9 @@ class Run:
         """Save the loop's state and its additions to the conversation before the loop goes on."""
         state, entries = event.state, list[LedgerEntry]()
         if isinstance(event, Recorded):
-            entries = [event.entry.model_copy(update={"bound_to": self.reader_of(state)})]
+            reader = self.reader_of(state)
+            entry = event.entry
+            entries = [entry.model_copy(update={"bound_to": reader}) if reader else entry]
         change = self.steering.change(state)
         begins_changes = self.audit.note_begun(state)
         # Once per attempt: progress resets the count of deaths, and only a new attempt adds to it.

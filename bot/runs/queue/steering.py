@@ -96,8 +96,11 @@ class Steering(Hooks):
 
     def change(self, state: LoopState) -> Change | None:
         """Return the change that the last messages told the model, if `state` is about to save them."""
-        offered, pending = self._offered, {id(item) for item in state.pending}
-        if offered is None or not any(id(item) in pending for item in offered.items):
+        offered = self._offered
+        if offered is None or not offered.items:
+            return None
+        pending = {id(item) for item in state.pending}
+        if not any(id(item) in pending for item in offered.items):
             return None
         if offered.joining:
             failpoint("messages-joining")

@@ -7,9 +7,10 @@ local function insert(mailbox, prefix, id)
     return tonumber(fields.message) or tonumber(fields.ts) or 0
   end
   local last = redis.call('LLEN', mailbox) - 1
-  local at, when = last, said_at(id)
-  while at > 0 and said_at(redis.call('LINDEX', mailbox, at)) > when do
-    at = at - 1
+  local at = last
+  if at > 0 then
+    local when = said_at(id)
+    while at > 0 and said_at(redis.call('LINDEX', mailbox, at)) > when do at = at - 1 end
   end
   if at == last then return redis.call('RPUSH', mailbox, id) end
   return redis.call('LINSERT', mailbox, 'AFTER', redis.call('LINDEX', mailbox, at), id)

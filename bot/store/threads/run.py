@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 from bot.core.budgets import Pause
@@ -277,12 +278,12 @@ class Runs:
         arguments are those of `save_point`.
         """
         key = self._key(run_id)
-        kept = request and request.model_copy(update={"action_token": ""}).model_dump_json()
+        ended = {"phase": Phase.FINISHED, "outcome": outcome.model_dump_json(), "state": ""}
+        if request:
+            ended["request"] = request.model_copy(update={"action_token": ""}).model_dump_json()
         undelivered = self._redis.key("undelivered")
         failures = await lease.write(
-            ("HSET", key, "phase", Phase.FINISHED, "outcome", outcome.model_dump_json()),
-            *([("HSET", key, "request", kept)] if kept else []),
-            ("HDEL", key, "state"),
+            ("HSET", key, *chain.from_iterable(ended.items())),
             ("EXPIRE", key, self._seconds),
             self._caller_states.saving(lease.thread_key, caller_state),
             ("ZADD", undelivered, time.time(), run_id),
