@@ -298,6 +298,7 @@ class Taking(SlackPart):
         app.button(RETRY)(_nothing)
 
 
+@pytest.mark.usefixtures("redis_server")
 async def test_a_part_that_cannot_listen_is_left_out_and_no_other_hears_less(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
