@@ -6,10 +6,9 @@ Contexts nest: the context entered first is left last, so that runs are drained 
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -186,20 +185,8 @@ async def bot(
         parts = {"bot": single.slack.identity.at if single else "every workspace that installs it"}
         parts |= {"events": process.events_from} if intake else {}
         parts |= _work_parts(settings, features) if work else {}
-        stack.enter_context(_without_garbage())
         where = f"at {host_of(url)}" if settings.redis_url else f"in {data_dir.absolute()}"
         yield parts | {"redis": f"Redis {where}"}
-
-
-@contextmanager
-def _without_garbage() -> Generator[None]:
-    """Take what the process holds for no garbage, which is then not searched again and again."""
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _work_parts(settings: Settings, features: Sequence[Feature]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -104,9 +105,13 @@ async def _run_with_settings(
     while settings and not signals.is_ending:
         try:
             async with opened(settings) as parts:
+                gc.collect()
+                gc.freeze()  # what the process holds now is not searched for garbage again
                 log.info("ready: %s", "; ".join(parts.values()), extra=parts)
                 worked, settings = settings, await signals.next_settings(load, settings)
                 log.info("stopping: runs are requeued")
+            if settings:
+                gc.unfreeze()  # what it held with the ones before may be garbage now
         except BotError as error:
             if worked is None or settings is worked:
                 raise
