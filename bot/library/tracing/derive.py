@@ -124,8 +124,7 @@ def _figures(claim: Number, one: Operand, other: Operand) -> Iterator[_Candidate
         return
     if a > b or claim.sign == "-":
         yield Operation.DIFFERENCE, a - b, f"{x} − {y}", places
-    if id(one) < id(other):
-        yield Operation.SUM, a + b, f"{x} + {y}", places
+    yield Operation.SUM, a + b, f"{x} + {y}", places
     if b and claim.digits >= _FEWEST_DIGITS:
         yield Operation.RATIO, a / b, f"{x} ÷ {y}", places
 
