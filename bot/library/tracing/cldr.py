@@ -129,7 +129,7 @@ def plain(text: str) -> tuple[str, list[int] | None]:
 def words_for(text: str) -> Words:
     """Return the words of the languages whose scripts occur in a text."""
     names = _LATIN
-    if text and max(text) >= "\u0400":
+    if not text.isascii() and max(text) >= "\u0400":
         names += tuple(name for script, more in _SCRIPTS if script.search(text) for name in more)
     return _words(names)
 

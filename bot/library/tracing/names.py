@@ -97,7 +97,7 @@ def misattributed_row(
     """
     sentence, at = _around(_SENTENCE, field.text, start)
     words = words_for(f"{field.row} {sentence}")
-    names = _names(table, words)
+    names = _names_in(f"{field.row} {field.column} {sentence}", table, words)
     own = {name for name, rows in names.items() if row.number in rows}
     own |= {cell.strip() for cell in row.cells if _LETTER.search(cell) and len(cell.strip()) > 1}
     if field.kind is FieldKind.CELL:
@@ -164,6 +164,12 @@ def _digits(
     ]
 
 
+def _names_in(text: str, table: ShownTable, words: Words) -> dict[str, frozenset[int]]:
+    """Return the names of rows that stand in a text, with the numbers of the rows."""
+    names, said = _names(table, words), text.casefold()
+    return {name: rows for name, rows in names.items() if name.casefold() in said}
+
+
 @lru_cache(maxsize=64)
 def _names(table: ShownTable, words: Words) -> dict[str, frozenset[int]]:
     """Return the texts by which sentences may name rows, and the numbers of the rows that each names.
@@ -187,13 +193,15 @@ def _names(table: ShownTable, words: Words) -> dict[str, frozenset[int]]:
 def _variants(value: str, title: str, words: Words) -> Iterator[str]:
     """Yield what a cell may be called: itself, its beginning, its year or month, its country in the
     languages of the text."""
-    if _YEAR.fullmatch(value):
-        yield value
-    elif date := _DATE.fullmatch(value):
+    if value.isdecimal():
+        if _YEAR.fullmatch(value):
+            yield value
+        elif _MONTH.search(title):
+            yield from _months(int(value), words)
+        return
+    if date := _DATE.fullmatch(value):
         yield date[1]
         yield from _months(int(date[2]), words)
-    elif value.isdecimal() and _MONTH.search(title):
-        yield from _months(int(value), words)
     if not _LETTER.search(value) or len(value) > _LONGEST or value.casefold() in _TOTALS:
         return
     if len(value) >= (_FEWEST_LETTERS if value.islower() and value.isascii() else 2):

@@ -143,8 +143,10 @@ class _Rows(Sequence[ShownRow]):
     @override
     def __getitem__(self, at: int | slice) -> ShownRow | list[ShownRow]:
         if isinstance(at, slice):
-            return [self[number] for number in range(*at.indices(len(self)))]
-        number = range(len(self))[at]
+            return [self._row(number) for number in range(*at.indices(len(self._lines)))]
+        return self._row(range(len(self._lines))[at])
+
+    def _row(self, number: int) -> ShownRow:
         line, written = self._lines[number]
         cells = tuple(written.split(",")) if isinstance(written, str) else written
         return ShownRow(self.first + number, line, cells)
@@ -154,7 +156,7 @@ class _Rows(Sequence[ShownRow]):
         at = bisect_right(self._lines, line, key=lambda entry: entry[0]) - 1
         if at < 0 or (at == len(self._lines) - 1 and line >= self._end):
             return None
-        return self[at]
+        return self._row(at)
 
     def with_text(self, text: str) -> Iterator[ShownRow]:
         """Yield the rows in which a text stands."""
@@ -162,7 +164,7 @@ class _Rows(Sequence[ShownRow]):
             if text in written or (
                 not isinstance(written, str) and any(text in c for c in written)
             ):
-                yield self[number]
+                yield self._row(number)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -201,7 +201,7 @@ class Figures:
         cell = cells[0]
         part = next(part for part in parts if cell.column in part.columns)
         column = part.columns.index(cell.column)
-        others = (row.cells[column] for row in part.rows[:_MOST_COMPARED])
+        others = (row.cells[column] for row in islice(part.rows, _MOST_COMPARED))
         return cell, written(
             cell.text, column=cell.column, others=others, forms=forms, locale=locale
         )

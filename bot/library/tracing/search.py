@@ -40,8 +40,8 @@ _NO_DIGIT = re.compile(r"\D+")
 _GLUED = re.compile(r",(?=\S)")  # of cells
 _LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
 _BEGINS_MARK = frozenset("[0123456789")
-_UNUSUAL = re.compile("[^\x00-\x7f·×–—…“”„‘äöüÄÖÜßéèêàçñóíáúãõ€]")
-"""What may be a digit, a sign or a space in another form."""
+_USUAL = re.compile("[\x00-\x7f·×–—…“”„‘äöüÄÖÜßéèêàçñóíáúãõ€]*+")
+"""What cannot be a digit, a sign or a space in another form. Seven times as fast as a search for others."""
 _EXCERPT, _LINES_OF_A_MESSAGE, _FRAGMENT_WORDS = 160, 40, 8
 _MOST_LINES_BACK = 400  # in which a page or a source is looked for
 _LONGEST_LINE = 2_000
@@ -64,6 +64,46 @@ class Hit:
         return self.searched.place(self.start, self.end, self.cell)
 
 
+@dataclass
+class Wanted:
+    """A figure that is looked for, with what it is looked for by."""
+
+    number: Number
+
+    @cached_property
+    def spellings(self) -> list[str]:
+        """How the answer writes the digits, and how tools do."""
+        as_answered = _DIGITS.search(self.number.text)
+        spellings = [as_answered[0]] if as_answered else []
+        for reading in self.number.readings:
+            whole = f"{abs(reading.value):f}"
+            spellings += [whole, f"{abs(reading.value):,f}"]
+            if "." in whole:
+                spellings.append(whole.rstrip("0").rstrip("."))
+        return list(dict.fromkeys(spellings))
+
+    @cached_property
+    def wholes(self) -> list[str]:
+        """The digits in each of its meanings, without the decimal mark."""
+        return [str(int(abs(reading.value) / reading.step)) for reading in self.number.readings]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern of what begins with the first digits, or of one that is rounded to it, wherever
+        the decimal mark is."""
+        choices, is_about = dict[str, None](), self.number.is_about
+        for whole in self.wholes:
+            short = whole.rstrip("0") or "0"
+            choices[_spaced(whole[:_PREFIX])] = None
+            if len(short) < min(len(whole), _PREFIX):
+                choices[_spaced(short) + ("" if is_about else r"(?!\d)")] = None
+            for rounded in {int(whole), int(short)} if is_about else {int(whole)}:
+                below = str(max(rounded - 1, 0))
+                is_long = len(below) >= _PREFIX
+                choices[_spaced(below[:_PREFIX]) + ("" if is_long else r"\W?[5-9]")] = None
+        return re.compile("|".join(choices))
+
+
 class Searched:
     """An output in which claims are looked for; `behind` made what its call used."""
 
@@ -78,7 +118,7 @@ class Searched:
     @cached_property
     def _plain(self) -> tuple[str, list[int] | None]:
         text = self.output.text
-        return plain(text) if _UNUSUAL.search(text) else (text, None)
+        return (text, None) if _USUAL.fullmatch(text) else plain(text)
 
     def _origin(self, at: int) -> int:
         """Return the offset in the text of an offset in the plain text."""
@@ -123,11 +163,11 @@ class Searched:
     def _line_at(self, at: int) -> int:
         return self.output.text.count("\n", 0, at) + 1
 
-    def numbers(self, claim: Number, spellings: Sequence[str] = ()) -> Iterator[Hit]:
-        """Yield where a figure stands, but not as a literal of the call: in one of `spellings`;
-        without any in each notation, and where it is rounded from."""
-        seen, wholes = set[int](), _wholes(claim)
-        places = self._spelled(spellings) if spellings else _matches(_pattern(claim), self.plain)
+    def numbers(self, wanted: Wanted, *, is_spelled: bool) -> Iterator[Hit]:
+        """Yield where a figure stands, but not as a literal of the call: in one of its spellings, or
+        in each notation, and where it is rounded from."""
+        claim, seen = wanted.number, set[int]()
+        places = self._spelled(wanted.spellings) if is_spelled else self._beginning(wanted.pattern)
         for start, digits in islice(places, _MOST_CANDIDATES):
             line = self._line_at(self._origin(start))
             if line in seen:
@@ -135,10 +175,10 @@ class Searched:
             if row := self._row_on(line):
                 seen.add(line)
                 hit = self._cell_of(*row, claim, digits)
-            elif spellings and self._stands_alone(start, start + len(digits)):
+            elif is_spelled and self._stands_alone(start, start + len(digits)):
                 begin, end = self._origin(start), self._origin(start + len(digits))
                 hit = Hit(self, begin, end, claim.value)
-            elif _may_be(wholes, self.plain[start : start + _BEFORE]):
+            elif _may_be(wanted.wholes, self.plain[start : start + _BEFORE]):
                 hit = self._number_at(start, claim)
             else:
                 continue
@@ -152,10 +192,13 @@ class Searched:
                 yield at, spelling
                 at = self.plain.find(spelling, at + len(spelling))
 
+    def _beginning(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+        return ((match.start(), match[0]) for match in pattern.finditer(self.plain))
+
     def has(self, value: Decimal) -> bool:
         """Return whether a number stands here, exactly."""
-        number = _number(value)
-        return any(hit for how in (spellings_of(number), ()) for hit in self.numbers(number, how))
+        wanted = Wanted(_number(value))
+        return any(hit for how in (True, False) for hit in self.numbers(wanted, is_spelled=how))
 
     def _row_on(self, line: int) -> tuple[ShownTable, ShownRow] | None:
         """Return the row that a line belongs to, None outside of tables."""
@@ -329,11 +372,6 @@ def _number(value: Decimal) -> Number:
     return Number(0, 0, str(value), (Reading(value, step),), digits=len(value.as_tuple().digits))
 
 
-def _wholes(claim: Number) -> list[str]:
-    """Return the digits of a figure in each of its meanings, without the decimal mark."""
-    return [str(int(abs(reading.value) / reading.step)) for reading in claim.readings]
-
-
 def _may_be(wholes: Sequence[str], text: str) -> bool:
     """Return whether digits at the beginning of a text may be those of a figure, or be rounded to
     them, wherever the number ends."""
@@ -351,42 +389,10 @@ def _rounds_to(digits: str, whole: str) -> bool:
     return is_short and (cut == target or (cut == target - 1 and rest >= "5"))
 
 
-def spellings_of(claim: Number) -> list[str]:
-    """Return how the answer writes the digits of a figure, and how tools do."""
-    as_answered = _DIGITS.search(claim.text)
-    spellings = [as_answered[0]] if as_answered else []
-    for reading in claim.readings:
-        whole = f"{abs(reading.value):f}"
-        spellings += [whole, f"{abs(reading.value):,f}"]
-        if "." in whole:
-            spellings.append(whole.rstrip("0").rstrip("."))
-    return list(dict.fromkeys(spellings))
-
-
-@lru_cache(maxsize=256)
-def _pattern(claim: Number) -> re.Pattern[str]:
-    """Return the pattern of what begins with the first digits of a figure, or of one that is rounded
-    to it, wherever the decimal mark is."""
-    choices = dict[str, None]()
-    for reading in claim.readings:
-        whole = int(abs(reading.value) / reading.step)
-        digits, short = str(whole), str(whole).rstrip("0") or "0"
-        choices[_spaced(digits[:_PREFIX])] = None
-        if len(short) < min(len(digits), _PREFIX):
-            choices[_spaced(short) + ("" if claim.is_about else r"(?!\d)")] = None
-        for rounded in {whole, int(short)} if claim.is_about else {whole}:
-            below = str(max(rounded - 1, 0))
-            is_long = len(below) >= _PREFIX
-            choices[_spaced(below[:_PREFIX]) + ("" if is_long else r"\W?[5-9]")] = None
-    return re.compile(rf"(?<![1-9])(?:{'|'.join(choices)})")
-
-
 def _spaced(digits: str) -> str:
-    return r"\W?".join(digits)
-
-
-def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
-    return ((match.start(), match[0]) for match in pattern.finditer(text))
+    """Return the pattern of the first digits of a number, with marks between them. It begins with a
+    digit, so that `re` skips all that begins with none of them."""
+    return r"\W?".join([rf"{digits[0]}(?<![1-9]\d)", *digits[1:]])
 
 
 @lru_cache(maxsize=128)

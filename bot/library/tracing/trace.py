@@ -18,7 +18,7 @@ from bot.library.tracing.names import misattributed_row
 from bot.library.tracing.outputs import Counts, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import folded
 from bot.library.tracing.references import Filled
-from bot.library.tracing.search import Hit, Searched, spellings_of
+from bot.library.tracing.search import Hit, Searched, Wanted
 from bot.library.tracing.writing import PERCENT, value_of
 
 _SECONDS = 0.020
@@ -209,11 +209,11 @@ class _Search:
     def _figure(self, claim: _Typed) -> None:
         statement = claim.statement
         assert statement.number  # noqa: S101 - that is what makes it a figure
-        hits = list[Hit]()
-        for spellings in (spellings_of(statement.number), ()):
+        wanted, hits = Wanted(statement.number), list[Hit]()
+        for is_spelled in (True, False):
             for searched in self._in_time():
                 if statement.text not in searched.output.untraced and self._trusts(searched):
-                    hits += searched.numbers(statement.number, spellings)
+                    hits += searched.numbers(wanted, is_spelled=is_spelled)
             if hits:
                 break
         if not hits:
@@ -234,7 +234,7 @@ class _Search:
         if _misattributed_row(statement, hits):
             # Sure only if it stands in no other row either, in another notation or rounded.
             for searched in self._in_time():
-                hits += searched.numbers(statement.number)
+                hits += searched.numbers(wanted, is_spelled=False)
             claim.other_row = _misattributed_row(statement, hits)
 
     def _trusts(self, searched: Searched) -> bool:

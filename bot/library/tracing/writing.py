@@ -108,14 +108,12 @@ def _is_name(value: Decimal, column: str, others: Iterable[str]) -> bool:
         return False
     if NUMBERS_OF_THINGS.search(column.strip()):
         return True
-    values = [number for number in map(value_of, others) if number is not None]
-    return (
-        all(
-            _FIRST_YEAR <= year <= _LAST_YEAR and year == year.to_integral_value()
-            for year in values
-        )
-        and len({*values}) > 1
-    )
+    years = set[Decimal]()
+    for year in (number for number in map(value_of, others) if number is not None):
+        if not _FIRST_YEAR <= year <= _LAST_YEAR or year != year.to_integral_value():
+            return False
+        years.add(year)
+    return len(years) > 1
 
 
 @lru_cache(maxsize=64)
