@@ -164,7 +164,7 @@ class ResponsesModel:
             try:
                 async with aclosing(self._once(request)) as parts:
                     async for part in parts:
-                        if paid != NO_USAGE and isinstance(part, ModelResponse):
+                        if paid is not NO_USAGE and isinstance(part, ModelResponse):
                             part = replace(part, paid_before=paid)  # noqa: PLW2901
                         yield part
             except _AskOtherwise as other:
@@ -213,8 +213,9 @@ class ResponsesModel:
         self.traits.has_answered = True
         if request.store:
             self.traits.note_response(response.id)
-        is_text = bool(response.text) and not response.incomplete and "{" not in response.text
-        if request.forced_tool and forcing == FORCING[0] and is_text and not response.calls:
+        if not request.forced_tool or forcing != FORCING[0] or response.calls:
+            return
+        if response.text and not response.incomplete and "{" not in response.text:
             self.traits.note_not_forced(forcing)
             raise _AskOtherwise(paid=response.usage)
 

@@ -149,10 +149,8 @@ async def content_of(reply: ClientResponse) -> bytes:
 async def _beginning_of(reply: ClientResponse, most: int) -> bytes:
     """Read at most so many bytes of a body."""
     content = bytearray()
-    async for part in reply.content.iter_any():
+    while len(content) < most and (part := await reply.content.readany()):
         content += part
-        if len(content) >= most:
-            break
     return bytes(content[:most])
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import MutableMapping
+import math
+import time
 from dataclasses import dataclass, field
-
-from cachetools import TTLCache
 
 log = logging.getLogger(__name__)
 
@@ -17,10 +16,6 @@ follows the first or the second."""
 _RECENT_RESPONSES = 1_000
 _RECENT_SECONDS = 600.0
 """A response that is missing so soon was never stored; an older one may have expired."""
-
-
-def _recent() -> MutableMapping[str, int]:
-    return TTLCache(_RECENT_RESPONSES, _RECENT_SECONDS)
 
 
 @dataclass(slots=True)
@@ -37,19 +32,22 @@ class ServerTraits:
     forcing: str = FORCING[0]
     has_answered: bool = False
     left_out: dict[str, set[str]] = field(default_factory=dict)
-    _misses: MutableMapping[str, int] = field(default_factory=_recent)
+    _recent: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """Responses, oldest first: when each was made (monotonic), and how often it was missing."""
 
     def note_response(self, response_id: str) -> None:
         """Note that the server has just made a response that it was asked to store."""
-        self._misses[response_id] = 0
+        self._recent[response_id] = (time.monotonic(), 0)
+        if len(self._recent) > _RECENT_RESPONSES:
+            del self._recent[next(iter(self._recent))]
 
     def note_missing(self, response_id: str) -> None:
         """Note that the server does not find a response. The second time, if it made the response
         minutes ago, it stores none; once may be a replica that lags."""
-        misses = self._misses.get(response_id)
-        if misses is None:
+        made, misses = self._recent.get(response_id, (-math.inf, 0))
+        if time.monotonic() - made > _RECENT_SECONDS:
             return
-        self._misses[response_id] = misses + 1
+        self._recent[response_id] = (made, misses + 1)
         if misses:
             self.note_stateless()
 
