@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, encode_basic_auth
 from httpx2 import HTTPError, Request, Response
-from multidict import CIMultiDict
 from yarl import URL
 
 from bot.core.errors import ModelErrorKind
@@ -73,10 +72,8 @@ class Endpoint:
         """Follow redirects as the SDK does."""
         request = self._request(retries)
         for _ in range(_MOST_REDIRECTS):
-            async with reply:
-                await _beginning_of(
-                    reply, _MOST_OF_AN_ERROR
-                )  # so that the connection can be reused
+            async with reply:  # read, so that the connection can be reused
+                await _beginning_of(reply, _MOST_OF_AN_ERROR)
             request = self._http._build_redirect_request(request, _head(reply))
             reply = await self._sender(request)(data=body if request.method == "POST" else None)
             if not _is_redirect(reply):
@@ -115,15 +112,13 @@ class Endpoint:
         transport = cast("AiohttpTransport", self._http._transport_for_url(request.url))
         if not isinstance(transport.client, ClientSession):
             transport.client = transport.get_client()
-        headers = CIMultiDict(request.headers.multi_items())
-        for name in _SET_BY_AIOHTTP:
-            headers.popall(name, None)
-        proxy, limits = transport.proxy, request.extensions["timeout"]
-        to_proxy = CIMultiDict[str]()
+        headers = {k: v for k, v in request.headers.items() if k not in _SET_BY_AIOHTTP}
+        proxy, to_proxy = transport.proxy, dict[str, str]()
         if proxy and proxy.auth:
             # Without TLS there is no tunnel: the proxy reads the request itself.
             whose = to_proxy if request.url.scheme == "https" else headers
-            whose["Proxy-Authorization"] = encode_basic_auth(*proxy.auth)
+            whose["proxy-authorization"] = encode_basic_auth(*proxy.auth)
+        limits = request.extensions["timeout"]
         return partial(
             transport.client.request,
             request.method,
@@ -160,5 +155,7 @@ def _is_redirect(reply: ClientResponse) -> bool:
 
 def _head(reply: ClientResponse) -> Response:
     """Return the status and headers as the SDK reads them, for a body that is not encoded any more."""
-    headers = [each for each in reply.headers.items() if each[0].lower() not in _OF_THE_BODY]
-    return Response(reply.status, headers=headers)
+    head = Response(reply.status, headers=reply.raw_headers)
+    for name in _OF_THE_BODY:
+        head.headers.pop(name, None)
+    return head
