@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 from typing_extensions import override
@@ -38,13 +39,13 @@ def decision_entry(approval: Approval, decision: Decision) -> AuditEntry:
 
 def request_entry(request: Request, kind: AuditKind, what: str, **more: object) -> AuditEntry:
     """Return an audit entry about a request; `more` are further fields of `AuditEntry`."""
-    facts = {
-        "team": request.team,
-        "who": request.user,
-        "channel": "" if request.is_for_one else request.channel,
-        "request_id": request.id,
-    }
-    return AuditEntry.model_validate(facts | {"kind": kind, "what": what, **more})
+    facts = {**_facts(request), "who": request.user, "kind": kind, "what": what, **more}
+    return AuditEntry.model_validate(facts)
+
+
+def _facts(request: Request) -> dict[str, str]:
+    channel = "" if request.is_for_one else request.channel
+    return {"team": request.team, "channel": channel, "request_id": request.id}
 
 
 def refused(team: str, who: str, what: str, *, channel: str = "", run_id: str = "") -> AuditEntry:
@@ -69,8 +70,8 @@ class RunAudit(Listener):
     def __init__(self, log: AuditLog, request: Request, run_id: str) -> None:
         self._log = log
         self._request = request
-        self._run_id = run_id
-        self._noted: list[AuditEntry] = []
+        self._of_run = {**_facts(request), "run_id": run_id}
+        self._noted: list[dict[str, object]] = []
         self._started: dict[str, ToolStarted] = {}
         self._begun: set[str] = set()
         self._pseudonym = ""
@@ -128,7 +129,8 @@ class RunAudit(Listener):
         noted, self._noted = self._noted, []
         if noted and not self._pseudonym:
             await self._load_pseudonym(new=False)
-        return [self._log.pending_entry_as(entry, self._pseudonym) for entry in noted]
+        facts = {**self._of_run, "who": self._pseudonym}
+        return [self._log.pending(AuditEntry.model_validate({**facts, **of})) for of in noted]
 
     async def settle(self) -> None:
         """Move saved entries into the audit log. Raises StoreUnavailable."""
@@ -139,5 +141,4 @@ class RunAudit(Listener):
         self._pseudonym = await self._log.pseudonym(self._request.user, new=new)
 
     def _note(self, kind: AuditKind, what: str, **more: object) -> None:
-        entry = request_entry(self._request, kind, what, run_id=self._run_id, **more)
-        self._noted.append(entry)
+        self._noted.append({"at": datetime.now(UTC), "kind": kind, "what": what, **more})

@@ -177,20 +177,19 @@ class Connection:
         raise AssertionError("the last attempt returns or raises")
 
     async def _ask_once(self, commands: Sequence[Sequence[Any]], seconds: float) -> list[Any]:
-        line = self._line
+        line, clock = self._line, asyncio.get_running_loop().time
+        began = clock()
+        due = began + seconds
         try:
-            async with asyncio.timeout(seconds) as limit:
-                if line is None or not line.is_open:
-                    line = await self._open_line()
-                replies = [await reply for reply in line.send(commands)]
+            if line is None or not line.is_open:
+                line = await self._open_line(due)
+            # A timer for each command would take as much CPU as to write and read it.
+            replies = [await reply for reply in line.send(commands, due)]
             _raise_errors(replies)
         except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
-            if line and isinstance(error, TimeoutError):
-                line.close()
             raise StoreUnavailable("Redis cannot be reached.") from error
         except asyncio.CancelledError:  # perhaps because nothing came: others shall not wait, too
-            started = (limit.when() or 0.0) - seconds
-            if line and asyncio.get_running_loop().time() - started > PATIENCE_SECONDS:
+            if line and clock() - began > PATIENCE_SECONDS:
                 line.close()
             raise
         except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:
@@ -205,8 +204,8 @@ class Connection:
             raise
         return replies
 
-    async def _open_line(self) -> Line:
-        async with self._opening:
+    async def _open_line(self, due: float) -> Line:
+        async with asyncio.timeout_at(due), self._opening:
             if self._line is None or not self._line.is_open:
                 self._line = await open_line(self.listening.connection_pool)
             return self._line

@@ -16,7 +16,6 @@ from redis import exceptions
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 from typing_extensions import override
 
-_GONE = "the connection was lost"
 _INCOMPLETE = object()
 
 
@@ -27,30 +26,41 @@ class Line(asyncio.Protocol):
         """Take over an open `connection` of redis-py, which must live as long as its socket."""
         self._connection = connection
         self._transport: asyncio.WriteTransport = connection._writer.transport  # type: ignore[union-attr]
-        self._new_reply = asyncio.get_running_loop().create_future
-        self._expected = deque[asyncio.Future[Any]]()
+        self._loop = asyncio.get_running_loop()
+        self._expected = deque[tuple[asyncio.Future[Any], float]]()
+        self._watch: asyncio.TimerHandle | None = None
+        self.is_open, self._end = True, "the connection was lost"
         self._received = Reader(
             replyError=connection._parser.parse_error, notEnoughData=_INCOMPLETE
         )
         self._transport.set_protocol(self)
 
-    @property
-    def is_open(self) -> bool:
-        return not self._transport.is_closing()
-
-    def send(self, commands: Sequence[Sequence[Any]]) -> list[asyncio.Future[Any]]:
+    def send(self, commands: Sequence[Sequence[Any]], due: float) -> list[asyncio.Future[Any]]:
         """Send commands of texts, bytes and numbers. Return their replies to come, in order.
 
-        Raises TypeError for what Redis does not store.
+        The line closes when one has not come by `due`, on the event loop's clock. Raises TypeError for
+        what Redis does not store.
         """
         data = b"".join(pack_command(tuple(command)) for command in commands)
-        replies = [self._new_reply() for _ in commands]
-        self._expected.extend(replies)
+        replies = [self._loop.create_future() for _ in commands]
+        self._expected.extend((reply, due) for reply in replies)
+        if self._watch is None:
+            self._watch = self._loop.call_at(due, self._close_if_late)
         self._transport.write(data)
         return replies
 
+    def _close_if_late(self) -> None:
+        self._watch = None
+        if self._expected:
+            _, due = self._expected[0]
+            if due <= self._loop.time():
+                self.close()
+            else:
+                self._watch = self._loop.call_at(due, self._close_if_late)
+
     def close(self) -> None:
         """Close the connection; what is expected will not come."""
+        self.is_open, self._end = False, "nothing came in time"
         self._transport.abort()
 
     @override
@@ -60,7 +70,7 @@ class Line(asyncio.Protocol):
             while (reply := self._received.gets()) is not _INCOMPLETE:
                 if isinstance(reply, PushNotification):  # which nobody asked for
                     continue
-                expected = self._expected.popleft()
+                expected, _ = self._expected.popleft()
                 if not expected.done():  # who waited for it may have been cancelled
                     expected.set_result(reply)
         except (ProtocolError, IndexError):  # what came is no reply, or nobody asked for it
@@ -68,11 +78,14 @@ class Line(asyncio.Protocol):
 
     @override
     def connection_lost(self, error: Exception | None) -> None:
+        self.is_open = False
         self._connection._close()  # type: ignore[no-untyped-call]
+        if self._watch:
+            self._watch.cancel()
         while self._expected:
-            expected = self._expected.popleft()
+            expected, _ = self._expected.popleft()
             if not expected.done():
-                expected.set_result(exceptions.ConnectionError(str(error or _GONE)))
+                expected.set_result(exceptions.ConnectionError(str(error or self._end)))
 
 
 async def open_line(pool: ConnectionPool) -> Line:

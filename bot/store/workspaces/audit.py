@@ -139,15 +139,17 @@ class AuditLog:
         recorded = [
             entry for entry in entries if not await self._is_too_much(entry, who[entry.who])
         ]
-        await self._chain(entries[0].team, [_text(entry, who[entry.who]) for entry in recorded])
+        await self._chain(
+            entries[0].team, [_text(_anonymous(entry, who[entry.who])) for entry in recorded]
+        )
 
     async def pending_entry(self, entry: AuditEntry) -> PendingEntry:
         """Return `entry` in pending form, for the script that makes the change it records."""
-        return self.pending_entry_as(entry, await self.pseudonym(entry.who))
+        return self.pending(_anonymous(entry, await self.pseudonym(entry.who)))
 
-    def pending_entry_as(self, entry: AuditEntry, pseudonym: str) -> PendingEntry:
-        """Return `entry` in pending form, with a known pseudonym of the person."""
-        return PendingEntry(entry.team, self._pending_key(entry.team), _text(entry, pseudonym))
+    def pending(self, entry: AuditEntry) -> PendingEntry:
+        """Return `entry`, whose `who` is a pseudonym already, in pending form."""
+        return PendingEntry(entry.team, self._pending_key(entry.team), _text(entry))
 
     async def settle(self, team: str) -> None:
         """Move pending entries into the log. Every `append` does so as well."""
@@ -502,9 +504,12 @@ class AuditLog:
         return people
 
 
-def _text(entry: AuditEntry, who: str) -> str:
-    anonymous = entry.model_copy(update={"who": who})
-    return anonymous.model_dump_json(exclude_defaults=True)
+def _anonymous(entry: AuditEntry, pseudonym: str) -> AuditEntry:
+    return entry.model_copy(update={"who": pseudonym})
+
+
+def _text(entry: AuditEntry) -> str:
+    return entry.model_dump_json(exclude_defaults=True)
 
 
 def _own_hash(fields: Mapping[str, str]) -> str:
