@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
-import sys
 from pathlib import Path
 
 import pytest
 
 from bot.dev.model import Script, call, finish
 from bot.dev.model.server import ResponsesServer
+from tests.support.commands import Command, start
 from tests.support.runs import answer
 
 
@@ -24,6 +24,22 @@ def writes_a_file() -> Script:
             call("share_file", wanted),
             finish(answer("That is all.")),
         ]
+    )
+
+
+def asking(
+    api: ResponsesServer, folder: Path, terminal: int, *arguments: str, types: bool = True
+) -> Command:
+    """`bot ask` in front of a terminal, where somebody `types`; what it prints goes to `out`."""
+    path = Path(os.ttyname(terminal))
+    return start(
+        "ask",
+        *arguments,
+        environment={**os.environ, "OPENAI_API_KEY": api.api_key, "OPENAI_BASE_URL": api.url},
+        folder=folder,
+        out=folder / "out",
+        err=path,
+        stdin=path if types else Path(os.devnull),
     )
 
 
@@ -43,22 +59,15 @@ async def test_nothing_is_done_without_a_yes(
     (tmp_path / "bot.toml").write_text('[access]\nconfirm = "always"\n')
     ours, theirs = pty.openpty()
     async with ResponsesServer.open(brain=writes_a_file()) as api:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "ask", "Write it down"),
-            cwd=tmp_path,
-            env={**os.environ, "OPENAI_API_KEY": api.api_key, "OPENAI_BASE_URL": api.url},
-            stdin=theirs if typed else asyncio.subprocess.DEVNULL,
-            stderr=theirs,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        os.close(theirs)
+        asked = asking(api, tmp_path, theirs, "Write it down", types=typed is not None)
         if typed:
             await said_until(ours, "[y/N] ")
             os.write(ours, f"{typed}\n".encode())
-        out, _ = await process.communicate()
+        code = await asked.wait()
+    os.close(theirs)
     os.close(ours)
-    assert process.returncode == 0
-    assert b"That is all." in out
+    assert code == 0
+    assert "That is all." in (tmp_path / "out").read_text("utf-8")
     assert (tmp_path / "note.txt").exists() == written
     assert len(api.requests) == 3
 
@@ -67,25 +76,18 @@ async def test_nothing_is_done_without_a_yes(
 async def test_the_model_asks_back_at_the_prompt(tmp_path: Path, options: list[str]) -> None:
     """D11: a number chooses; what reads JSON is a program, and is asked nothing."""
     wanted = {"question": "Which one?", "options": ["A", "B"], "several": False, "otherwise": "A"}
-    asking = [call("acquire_tools", {"names": ["ask_person"]}), call("ask_person", wanted)]
-    brain = Script([*([] if options else asking), finish(answer("That is all."))])
+    back = [call("acquire_tools", {"names": ["ask_person"]}), call("ask_person", wanted)]
+    brain = Script([*([] if options else back), finish(answer("That is all."))])
     ours, theirs = pty.openpty()
     async with ResponsesServer.open(brain=brain) as api:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "ask", "Take one", *options),
-            cwd=tmp_path,
-            env={**os.environ, "OPENAI_API_KEY": api.api_key, "OPENAI_BASE_URL": api.url},
-            stdin=theirs,
-            stderr=theirs,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        os.close(theirs)
+        asked = asking(api, tmp_path, theirs, "Take one", *options)
         if not options:
             await said_until(ours, "2. B\r\nA number or your own words: ")
             os.write(ours, b"2\n")
-        out, _ = await process.communicate()
+        code = await asked.wait()
+    os.close(theirs)
     os.close(ours)
-    assert process.returncode == 0
-    assert b"That is all." in out
+    assert code == 0
+    assert "That is all." in (tmp_path / "out").read_text("utf-8")
     assert ("chose: B" in str(api.requests[-1].body["input"])) is (not options)
     assert ("ask_person" in str(api.requests[0].body)) is (not options)
