@@ -5,8 +5,10 @@
 
 import gc
 import os
+import sys
 from collections.abc import Generator
 from functools import cache
+from importlib import metadata
 from itertools import groupby
 
 import pytest
@@ -25,6 +27,19 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 # redis-py reads its package's metadata for each connection: 2 ms, seven times for each bot.
 vars(redis_utils)["get_lib_version"] = cache(redis_utils.get_lib_version)
+
+# Each bot that starts reads three times which packages are installed, 10 ms each. Only packages that a
+# test puts on the path of its own come and go.
+_PATH, _entry_points = tuple(sys.path), metadata.entry_points
+_installed_entry_points = cache(_entry_points)
+
+
+def _cached_entry_points(**wanted: str) -> metadata.EntryPoints:
+    read = _installed_entry_points if tuple(sys.path) == _PATH else _entry_points
+    return read(**wanted)
+
+
+vars(metadata)["entry_points"] = _cached_entry_points
 
 # To look for garbage among all that the tests import takes a seventh of their CPU time. Nothing of it
 # is garbage: it is looked through neither while it is loaded nor afterwards.
