@@ -10,6 +10,7 @@ from collections.abc import Generator
 from functools import cache
 from importlib import metadata
 from itertools import groupby
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -34,7 +35,7 @@ _PATH, _entry_points = tuple(sys.path), metadata.entry_points
 _installed_entry_points = cache(_entry_points)
 
 
-def _cached_entry_points(**wanted: str) -> metadata.EntryPoints:
+def _cached_entry_points(**wanted: str) -> Any:
     read = _installed_entry_points if tuple(sys.path) == _PATH else _entry_points
     return read(**wanted)
 
