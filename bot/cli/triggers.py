@@ -37,7 +37,7 @@ def list_rules(
 @triggers.command("pause")
 def pause_rule(rule_id: Id) -> None:
     """Pause a rule."""
-    from bot.features.triggers.commands import PAUSE
+    from bot.features.triggers.operators import PAUSE
 
     print_lines([run(_changed(rule_id, PAUSE))])
 
@@ -45,7 +45,7 @@ def pause_rule(rule_id: Id) -> None:
 @triggers.command("resume")
 def resume_rule(rule_id: Id) -> None:
     """Let a paused rule go on."""
-    from bot.features.triggers.commands import RESUME
+    from bot.features.triggers.operators import RESUME
 
     print_lines([run(_changed(rule_id, RESUME))])
 
@@ -53,14 +53,14 @@ def resume_rule(rule_id: Id) -> None:
 @triggers.command("remove")
 def remove_rule(rule_id: Id) -> None:
     """Remove a rule. Its answers stay."""
-    from bot.features.triggers.commands import REMOVE
+    from bot.features.triggers.operators import REMOVE
 
     print_lines([run(_changed(rule_id, REMOVE))])
 
 
 async def _listed(*, as_json: bool) -> list[str]:
     from bot.cli.operator import open_stored
-    from bot.features.triggers.commands import rule_lines
+    from bot.features.triggers.operators import rule_lines
     from bot.features.triggers.store import RuleStore
 
     async with open_stored(configured_beside_dev()) as stores:
@@ -69,7 +69,7 @@ async def _listed(*, as_json: bool) -> list[str]:
 
 async def _changed(rule_id: str, what: str) -> str:
     from bot.cli.operator import open_stored
-    from bot.features.triggers.commands import change_rule
+    from bot.features.triggers.operators import change_rule
 
     async with open_stored(configured_beside_dev()) as stores:
         return await change_rule(stores, rule_id, what)

@@ -30,9 +30,8 @@ from bot.core.check import Level
 from bot.dev.model import ResponsesServer, Script, call, finish, held, respond, text
 from bot.dev.model.request import ModelRequest
 from bot.dev.workspace import Workspace
-from bot.features.triggers.commands import REMOVE, change_rule
 from bot.features.triggers.judging import Posted
-from bot.features.triggers.operators import RulesForOperators
+from bot.features.triggers.operators import REMOVE, RulesForOperators, change_rule
 from bot.features.triggers.rules import Rest, Rule, RuleState
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.store import RuleStore

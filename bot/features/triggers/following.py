@@ -16,7 +16,7 @@ from prometheus_client import Counter
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Request
-from bot.features.triggers import rule_words
+from bot.features.triggers import words
 from bot.features.triggers.asking import RuleQuestions
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
@@ -139,10 +139,10 @@ class RuleJobs:
                 case PersonKind.UNKNOWN:
                     await service.rest(rule, Rest.OWNER_GONE, None)
                 case Rest.OWNER_LEFT:
-                    await service.rest(rule, Rest.OWNER_LEFT, rule_words.RESTS_LEFT)
+                    await service.rest(rule, Rest.OWNER_LEFT, words.RESTS_LEFT)
                 case _:
                     await service.rest(
-                        rule, Rest.OWNER_REFUSED, rule_words.RESTS_REFUSED, why=str(refusal)
+                        rule, Rest.OWNER_REFUSED, words.RESTS_REFUSED, why=str(refusal)
                     )
             return False
         return True

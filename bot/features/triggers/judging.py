@@ -1,4 +1,5 @@
-"""Whether a rule is for a message, by what code can see of it, cheapest first."""
+"""Whether a rule is for a message, by what code can see of it, cheapest first; and a dry run: which of the
+latest messages of a channel it would have answered."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 from bot.features.triggers.rules import Outcome, Rule
 from bot.library.isolated import Busy, ProcessLost, Refused
-from bot.library.isolated.pool import isolated
+from bot.library.isolated.pool import isolated, warm_processes
 from bot.library.isolated.process import IsolatedLimits
 from bot.slack.edge.text import clean, unescape
 from bot.slack.message.message_contents import said_in
@@ -20,6 +21,8 @@ _PATTERN_SECONDS = 0.5  # of CPU time, for all patterns together that are tried 
 _LIMITS = IsolatedLimits(memory=2**29, cpu=2.0, seconds=5.0)
 _MOST_TEXT = 20_000  # characters of a message
 _MOST_REASON = 200
+MOST_LOOKED_AT = 50
+"""Messages of a dry run."""
 
 Ask = Callable[[Rule, "Posted"], Awaitable[bool]]
 """Asks the small model the question of a rule about a message. Returns False for no, and for what it
@@ -58,6 +61,10 @@ class Posted:
             else "",
             text=unescape(clean(said_in(message)))[:_MOST_TEXT],
         )
+
+
+MaySetOff = Callable[[Rule, str], Awaitable[bool]]
+"""Returns whether a person may set off a rule."""
 
 
 async def cheap_outcomes(rules: Sequence[Rule], message: Posted) -> dict[str, Outcome]:
@@ -113,3 +120,55 @@ async def _matches(patterns: list[str], message: Posted) -> list[bool | None]:
             return list(await process.call("matching_patterns", **call))
     except (Refused, ProcessLost, TimeoutError):
         return [None] * len(patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A message and what the rule would have done with it."""
+
+    message: Posted
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What a rule would have done with some messages, the newest last. `asked` says whether the small
+    model was asked its question; if not, a message counts as answered that only the question could
+    have kept out."""
+
+    judged: Sequence[Judged]
+    asked: bool
+
+    @property
+    def answered(self) -> list[Judged]:
+        """The messages that it would have answered."""
+        return [each for each in self.judged if each.outcome is Outcome.RUN]
+
+
+async def dry_run(
+    rule: Rule, messages: Sequence[Posted], may_set_off: MaySetOff, ask: Ask | None = None
+) -> DryRun:
+    """Return what the rule would have done with the last 50 messages, oldest first, as if all its limits
+    were unused but the number of runs. `ask` asks the small model, at its cost; None leaves that out."""
+    judged = list[Judged]()
+    threads, runs = set[str](), 0
+    async with warm_processes():
+        for message in messages[-MOST_LOOKED_AT:]:
+            outcome = (await cheap_outcomes([rule], message))[rule.id]
+            if (
+                outcome is Outcome.RUN
+                and message.user
+                and not await may_set_off(rule, message.user)
+            ):
+                outcome = Outcome.OTHERS
+            if outcome is Outcome.RUN and message.thread in threads and not rule.again:
+                outcome = Outcome.ANSWERED_THREAD
+            if outcome is Outcome.RUN and runs >= rule.runs_per_day:
+                outcome = Outcome.TOO_MANY
+            if outcome is Outcome.RUN and ask and not await is_question_yes(rule, message, ask):
+                outcome = Outcome.MODEL_SAID_NO
+            if outcome is Outcome.RUN:
+                threads.add(message.thread)
+                runs += 1
+            judged.append(Judged(message, outcome))
+    return DryRun(judged, asked=ask is not None and bool(rule.question))

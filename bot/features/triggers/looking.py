@@ -15,9 +15,8 @@ from bot.features.triggers import words
 from bot.features.triggers.apps import apps_in
 from bot.features.triggers.asking import QuestionFailed, RuleQuestions
 from bot.features.triggers.describing import dollars, sentence
-from bot.features.triggers.dry_run import MOST_LOOKED_AT, DryRun, Judged, dry_run
 from bot.features.triggers.forms import RuleTarget, rule_view
-from bot.features.triggers.judging import Posted
+from bot.features.triggers.judging import MOST_LOOKED_AT, DryRun, Judged, Posted, dry_run
 from bot.features.triggers.rules import Rule
 from bot.features.triggers.service import RuleService
 from bot.library.isolated import Busy

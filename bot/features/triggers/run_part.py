@@ -12,7 +12,7 @@ from bot.agent.events import RunEnded
 from bot.agent.hooks.chain import Hooks, Permission
 from bot.core.answers import Answer, Notice, stored_name
 from bot.core.outcome import Outcome, RunStatus, StopReason
-from bot.features.triggers import rule_words
+from bot.features.triggers import words
 from bot.features.triggers.judging import Posted
 from bot.features.triggers.own import OwnRules
 from bot.features.triggers.rules import Rest, Rule
@@ -104,7 +104,7 @@ class RulePart(RunPart):
             return
         why = LinkGate().mrkdwn(one_line(outcome.note, _MOST_WHY))
         of = {"count": str(MOST_FAILURES), "why": why}
-        await service.rest(now, Rest.FAILED, rule_words.RESTS_FAILED, **of)
+        await service.rest(now, Rest.FAILED, words.RESTS_FAILED, **of)
 
 
 def _no_failures(rule: Rule) -> Rule:

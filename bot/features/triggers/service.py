@@ -18,7 +18,7 @@ from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
 from bot.core.errors import NotPermitted
 from bot.core.ids import new_id
-from bot.features.triggers import rule_words
+from bot.features.triggers import words
 from bot.features.triggers.judging import pattern_problem
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.settings import ChannelTriggers, TriggerSettings
@@ -37,10 +37,10 @@ from bot.text.translation import Text, load_catalogue, reader
 log = logging.getLogger(__name__)
 
 LEFT_OUT = {
-    Outcome.TOO_MANY: rule_words.LEFT_OUT_MANY,
-    Outcome.NO_MONEY: rule_words.LEFT_OUT_MONEY,
-    Outcome.NOT_ASKED: rule_words.LEFT_OUT_QUESTIONS,
-    Outcome.TOO_SLOW: rule_words.LEFT_OUT_SLOW,
+    Outcome.TOO_MANY: words.LEFT_OUT_MANY,
+    Outcome.NO_MONEY: words.LEFT_OUT_MONEY,
+    Outcome.NOT_ASKED: words.LEFT_OUT_QUESTIONS,
+    Outcome.TOO_SLOW: words.LEFT_OUT_SLOW,
 }
 """By what an owner loses answers that they expect, and how they are told."""
 
@@ -137,12 +137,12 @@ class RuleService:
             }
         )
         if not await self.is_on(new.channel):
-            raise NotPermitted(rule_words.OFF())
+            raise NotPermitted(words.OFF())
         await self._check(new)
         await self.check_owner(user, new.channel)
         await self._note(user, new, "rule proposed")
         if not await self.store.add(new, most=self.settings.most):
-            raise NotPermitted(rule_words.TOO_MANY(count=self.settings.most))
+            raise NotPermitted(words.TOO_MANY(count=self.settings.most))
         return new
 
     async def approve(self, user: str, rule_id: str, revision: int) -> Rule:
@@ -150,7 +150,7 @@ class RuleService:
         rule = await self._rule(rule_id, revision)
         await self._approver(user, rule.channel, "rule approved")
         if rule.state is not RuleState.WAITING:
-            raise NotPermitted(rule_words.NOT_WAITING())
+            raise NotPermitted(words.NOT_WAITING())
         await self._check(rule)
         await self._note(user, rule, "rule approved")
         approved = {
@@ -167,7 +167,7 @@ class RuleService:
         rule = await self._rule(rule_id)
         await self._approver(user, rule.channel, "rule declined")
         if rule.state is not RuleState.WAITING:
-            raise NotPermitted(rule_words.NOT_WAITING())
+            raise NotPermitted(words.NOT_WAITING())
         await self._note(user, rule, "rule declined")
         await self.store.remove(rule, user)
         return rule
@@ -230,7 +230,7 @@ class RuleService:
         await self._note(user, rule, f"rule changed: {', '.join(sorted(fields))}")
         changed = await self._changed(rule, update)
         if user != owner or owner != rule.owner:  # it goes on in their name
-            text = rule_words.CHANGED_BY if owner == rule.owner else rule_words.MADE_OWNER
+            text = words.CHANGED_BY if owner == rule.owner else words.MADE_OWNER
             await self.tell(owner, text, changed, by=user)
         return changed
 
@@ -247,11 +247,11 @@ class RuleService:
         asked each time. Raises NotPermitted; its `reason` is a `Rest` if that is the owner's."""
         facts = await self.slack.access.channel(channel)
         if facts is None or facts.direct or not facts.takes_answers:
-            raise NotPermitted(rule_words.ONLY_CHANNELS())
+            raise NotPermitted(words.ONLY_CHANNELS())
         await self.slack.people.find_now(owner)
         person = await self.gate.asker(owner, channel)
         if not await self.slack.access.is_member(owner, channel):
-            raise NotPermitted(rule_words.OWNER_ELSEWHERE(), reason=Rest.OWNER_LEFT)
+            raise NotPermitted(words.OWNER_ELSEWHERE(), reason=Rest.OWNER_LEFT)
         return person
 
     async def rest(self, rule: Rule, because: Rest, text: Text | None, **of: str) -> None:
@@ -306,22 +306,20 @@ class RuleService:
         if not is_within:
             dollars = f"${limits.daily_dollars:g}"
             raise NotPermitted(
-                rule_words.TOO_MUCH(
-                    hour=limits.runs_per_hour, day=limits.runs_per_day, dollars=dollars
-                )
+                words.TOO_MUCH(hour=limits.runs_per_hour, day=limits.runs_per_day, dollars=dollars)
             )
         if limits.apps is not None and (others := [*{*rule.apps} - {*limits.apps}]):
-            refusal = rule_words.APPS_NOT_ALLOWED(apps=", ".join(sorted(others)))
+            refusal = words.APPS_NOT_ALLOWED(apps=", ".join(sorted(others)))
             raise NotPermitted(refusal, reason="apps")
         if rule.pattern and (why := await pattern_problem(rule.pattern)):
-            raise NotPermitted(rule_words.BAD_PATTERN(why=why), reason="pattern")
+            raise NotPermitted(words.BAD_PATTERN(why=why), reason="pattern")
 
     async def _rule(self, rule_id: str, revision: int | None = None) -> Rule:
         rule = await self.store.find(self.team, rule_id)
         if rule is None:
-            raise NotPermitted(rule_words.NO_RULE())
+            raise NotPermitted(words.NO_RULE())
         if revision not in (None, rule.revision):
-            raise NotPermitted(rule_words.CHANGED())
+            raise NotPermitted(words.CHANGED())
         return rule
 
     async def _changed(self, rule: Rule, update: Mapping[str, Any]) -> Rule:
@@ -330,7 +328,7 @@ class RuleService:
             rule, lambda now: _with(now, update) if now.revision == rule.revision else None
         )
         if changed is None:
-            raise NotPermitted(rule_words.CHANGED())
+            raise NotPermitted(words.CHANGED())
         return changed
 
     async def _approver(
@@ -348,7 +346,7 @@ class RuleService:
                 await self.gate.admin(user)
         except NotPermitted as refusal:
             await self._refuse(user, channel, what)
-            raise NotPermitted(rule_words.ONLY_APPROVERS(), reason=refusal.reason) from None
+            raise NotPermitted(words.ONLY_APPROVERS(), reason=refusal.reason) from None
 
     async def _owner_or_approver(
         self, user: str, rule: Rule, what: str, *, is_admin: bool = False
@@ -358,7 +356,7 @@ class RuleService:
             await self.gate.asker(user, rule.channel)
         elif not await self.may_approve(user, rule.channel, is_admin=is_admin):
             await self._refuse(user, rule.channel, what)
-            raise NotPermitted(rule_words.NOT_YOURS())
+            raise NotPermitted(words.NOT_YOURS())
 
     async def _refuse(self, user: str, channel: str, what: str) -> None:
         if what:

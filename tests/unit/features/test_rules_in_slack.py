@@ -16,7 +16,6 @@ from bot.dev.workspace.store.state import BOT_USER
 from bot.features.home.view import CHANNEL
 from bot.features.triggers import words
 from bot.features.triggers.cards import card
-from bot.features.triggers.dry_run import DryRun, Judged
 from bot.features.triggers.forms import (
     APPROVE,
     ASK,
@@ -31,11 +30,11 @@ from bot.features.triggers.forms import (
     rule_form,
     rule_view,
 )
-from bot.features.triggers.home import NEW, OPEN
-from bot.features.triggers.judging import Posted
+from bot.features.triggers.judging import DryRun, Judged, Posted
 from bot.features.triggers.looking import found_blocks
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.settings import TriggerSettings
+from bot.features.triggers.slack_part import NEW, OPEN
 from bot.features.triggers.store import RuleStore, Used
 from bot.settings import ChannelTable
 from bot.slack.edge.client import Identity
