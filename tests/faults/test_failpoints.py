@@ -28,11 +28,21 @@ ELSEWHERE = {
 """Windows that no failpoint lies in, and what shows them instead."""
 
 COURTESIES = {
+    "features/triggers/service.py:RuleService.tell": "a line to the owner, once; Home shows that the rule rests",
+    "features/triggers/pages.py:RulePages._send_card": "a card whose button the store judges; whoever is asked twice decides once",
+    "slack/intake/schedules.py:WorkspaceSchedules.stop": "a line to the owner, and lost without harm",
+    "slack/intake/schedules.py:WorkspaceSchedules.tell_it_rests": "a line to the owner, and lost without harm",
+    "slack/intake/schedules.py:WorkspaceSchedules.wait_for_account": "a line to the owner; Home shows that it waits",
+    "features/accounts/slack/listeners.py:AccountListeners._end": "a line to whoever disconnected an account",
+    "features/accounts/slack/workspace.py:WorkspaceAccounts._end": "a line to whoever disconnected an account",
+    "features/accounts/slack/workspace.py:WorkspaceAccounts._say_once": "said again unless it is noted as said",
+    "features/accounts/slack/people.py:AccountChanges._say_once": "said again unless it is noted as said",
+    "slack/intake/trial_jobs.py:show_result": "the form of one person, or a line to them, who tries again",
+    "slack/intake/schedules.py:WorkspaceSchedules.remove_ownerless": "a line to people, and lost without harm",
     "slack/intake/intake.py:Intake._help": "answered once at most, by Threads.first_notice",
     "slack/message/streams.py:LiveMessage._update": "progress: the next update replaces it",
     "slack/message/streams.py:Stream.show": "progress: whoever goes on with the run writes it anew",
     "slack/intake/questions.py:QuestionIntake._end_view_if_answered": "a window of one person; the answer is there",
-    "slack/intake/trial_jobs.py:_show_trial": "the form of one person, or a line to them, who tries again",
     "features/refresh/actions.py:RefreshResults._tell": "seen by one person, who presses again",
     "features/home/home_tab.py:HomeTab._suggest": "made anew whenever it is opened",
     "slack/intake/administration.py:register.pressed": "who raised a budget is kept with it",
@@ -48,25 +58,12 @@ COURTESIES = {
     "slack/intake/press.py:_say_too_late": "seen by one person, and lost without harm",
     "slack/intake/press.py:_post_ephemeral": "seen by one person, and lost without harm",
     "slack/message/approval_cards.py:Cards._take_back": "deleting twice is deleting once",
-    "slack/message/approval_cards.py:Cards._direct": "opening twice is opening once",
-    "slack/message/message_writer.py:MessageWriter._direct_channel": "opening twice is opening once",
-    "slack/intake/schedules.py:WorkspaceSchedules.stop": "opening twice is opening once",
-    "slack/intake/schedules.py:WorkspaceSchedules.tell_it_rests": "opening twice is opening once",
-    "features/schedules/feature.py:_own_schedules.direct_channel": "opening twice is opening once",
-    "slack/intake/schedules.py:WorkspaceSchedules._say": "a line to people, and lost without harm",
-    "slack/intake/questions.py:QuestionIntake.direct_channel": "opening twice is opening once",
-    "slack/providers/conversation.py:SlackConversation._share_target": "opening twice is opening once",
-    "slack/message/message_metadata.py:EarlierAnswers._messages": "opening twice is opening once",
     "slack/intake/intake.py:Intake._ask_whether_meant": "a courtesy, once a day",
     "slack/intake/slack_part.py:tell_alone": "a word to whoever asked, after all attempts",
     "slack/intake/unhandled.py:answer_unhandled": "the end of a step; Slack sends the event again",
     "slack/message/message_writer.py:MessageWriter.delete": "deleting twice is deleting once",
     "slack/message/message_writer.py:MessageWriter._delete_file": "deleting twice is deleting once",
     "slack/edge/files.py:upload": "nobody sees it before it is completed",
-    "features/triggers/service.py:RuleService.tell": "a line to the owner, once; Home shows that the rule rests",
-    "features/triggers/cards.py:_post": "a card whose button the store judges; whoever is asked twice decides once",
-    "features/triggers/looking.py:RuleLooks._show": "the modal of one person, or a line to them, who looks again",
-    "slack/intake/schedules.py:WorkspaceSchedules.wait_for_account": "a line to the owner; Home shows that it waits",
     "features/accounts/slack/listeners.py:AccountListeners._disown": "disowned again when the person presses again",
     "agent/model_call.py:ModelCall._respond": "its failpoints are where it is sent, in model/client.py",
 }
@@ -324,7 +321,7 @@ def dotted(call: ast.Call) -> str:
 
 
 def changes_something(name: str) -> bool:
-    of_slack = re.search(r"clients\.(writes|updates|live)\.\w+$", name)
+    of_slack = re.search(r"clients\.((writes|updates|live)\.\w+|tell)$", name)
     return bool(of_slack) or name.endswith(
         ("model.respond", "tool.run", "_docket.add", "_docket.put")
     )

@@ -42,8 +42,7 @@ def _own_schedules(deps: ServiceDeps) -> Schedules:
 
     async def direct_channel(user: str) -> str:
         async with for_the_model():
-            opened = await slack.clients.writes.conversations_open(users=user)
-        return str(opened["channel"]["id"])
+            return await slack.clients.direct(user)
 
     return OwnSchedules(deps.stores.schedules, direct_channel=direct_channel)
 

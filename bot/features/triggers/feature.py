@@ -11,6 +11,7 @@ from bot.features.triggers.looking import KIND as LOOK
 from bot.features.triggers.looking import RuleLooks
 from bot.features.triggers.operators import RulesForOperators
 from bot.features.triggers.own import OwnRules
+from bot.features.triggers.pages import RulePages
 from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.slack_part import TriggersPart
@@ -43,11 +44,16 @@ def triggers(
         return TriggersPart(app, rules(app.stores, app.slack), counter)
 
     def own(deps: ServiceDeps) -> OwnRules | None:
-        return OwnRules(rules(deps.stores, deps.slack)) if settings.enabled and deps.slack else None
+        return (
+            OwnRules(RulePages(rules(deps.stores, deps.slack)))
+            if settings.enabled and deps.slack
+            else None
+        )
 
     def look(deps: RunDeps, slack: Slack) -> Handle:
         service = rules(deps.stores, slack)
-        return RuleLooks(service, RuleQuestions(deps, settings, service.store)).run
+        questions = RuleQuestions(deps, settings, service.store)
+        return RuleLooks(RulePages(service), questions).run
 
     def follow(deps: RunDeps, slack: Slack) -> Handle:
         service = rules(deps.stores, slack)

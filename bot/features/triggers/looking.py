@@ -9,20 +9,21 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.core.errors import NotPermitted
 from bot.core.request import Request
 from bot.features.triggers import words
-from bot.features.triggers.apps import apps_in
 from bot.features.triggers.asking import QuestionFailed, RuleQuestions
 from bot.features.triggers.describing import dollars, sentence
-from bot.features.triggers.forms import RuleTarget, rule_view
+from bot.features.triggers.forms import RuleTarget
 from bot.features.triggers.judging import MOST_LOOKED_AT, DryRun, Judged, Posted, dry_run
+from bot.features.triggers.pages import RulePages
 from bot.features.triggers.rules import Rule
 from bot.features.triggers.service import RuleService
 from bot.library.isolated import Busy
 from bot.slack.edge.client import TRANSPORT_ERRORS, Identity
 from bot.slack.edge.text import one_line
 from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.trial_jobs import show_result
 from bot.slack.ui.blocks import Block, section, shortened
 from bot.slack.ui.links import escape_mrkdwn, without_broadcasts
 from bot.slack.ui.trials import note, problem
@@ -58,8 +59,12 @@ async def last_messages(slack: Slack, channel: str) -> list[Posted]:
 class RuleLooks:
     """The looks at last messages in one workspace."""
 
-    rules: RuleService
+    pages: RulePages
     questions: RuleQuestions
+
+    @property
+    def rules(self) -> RuleService:
+        return self.pages.rules
 
     async def run(self, request: Request, deaths: int) -> None:
         """Look at the last messages for the rule of the job, and show what was found above it. Safe to
@@ -103,34 +108,12 @@ class RuleLooks:
 
     async def _show(self, request: Request, rule: Rule, above: Sequence[Block]) -> None:
         """Show the rule in its modal; in a direct message if that was closed."""
-        slack, store = self.rules.slack, self.rules.store
         try:
-            view = rule_view(
-                rule,
-                *above,
-                apps=await apps_in(slack, rule.channel) if rule.apps else {},
-                used=await store.used(rule),
-                may_approve=await self.rules.may_approve(request.user, rule.channel),
-                is_looked_at=True,
-            )
-            await slack.clients.writes.views_update(
-                view_id=request.job.view if request.job else "", view=view
-            )
-        except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS) as error:
-            log.info("The modal of a rule was not updated: %s", type(error).__name__)
-        else:
+            form = await self.pages.modal(request.user, rule, *above, is_looked_at=True)
+        except NotPermitted:  # they may see it no more
             return
-        try:
-            text = words.LOOKED(rule=sentence(rule))
-            await slack.clients.writes.chat_postMessage(
-                channel=request.channel,
-                text=text,
-                blocks=[section(text), *above],
-                unfurl_links=False,
-                unfurl_media=False,
-            )
-        except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            log.warning("Nobody was told what a rule would answer: %s", type(error).__name__)
+        text = words.LOOKED(rule=sentence(rule))
+        await show_result(self.rules.slack.clients, request, form, text, above)
 
 
 def found_blocks(

@@ -16,8 +16,7 @@ from bot.core.context import current_request
 from bot.core.errors import NotPermitted, SlackUnavailable, ToolError
 from bot.core.request import Request
 from bot.features.triggers import words
-from bot.features.triggers.apps import apps_in, ids_of
-from bot.features.triggers.cards import ask_approvers
+from bot.features.triggers.pages import RulePages, apps_in, ids_of
 from bot.features.triggers.rules import Rule, RuleState
 from bot.features.triggers.service import RuleService
 from bot.slack.edge.client import TRANSPORT_ERRORS
@@ -36,7 +35,11 @@ class OwnRules:
     """The rules of the current request's asker. Methods raise ToolError with a sentence that the model can
     act on."""
 
-    rules: RuleService
+    pages: RulePages
+
+    @property
+    def rules(self) -> RuleService:
+        return self.pages.rules
 
     async def named(
         self, people: Sequence[str], apps: Sequence[str]
@@ -74,8 +77,7 @@ class OwnRules:
             if confirms and await self.rules.may_approve(rule.owner, rule.channel):
                 return await self.rules.approve(rule.owner, rule.id, rule.revision), 0
         try:
-            names = await apps_in(self.rules.slack, rule.channel) if rule.apps else {}
-            return rule, len(await ask_approvers(self.rules, rule, names))
+            return rule, len(await self.pages.ask_approvers(rule))
         except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS) as error:
             log.warning("Nobody was asked to approve %s: %s", rule.id, type(error).__name__)
             return rule, 0

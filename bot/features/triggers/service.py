@@ -90,10 +90,12 @@ class RuleService:
 
     async def is_on(self, channel: str) -> bool:
         """Return whether the rules of a channel work."""
-        if not self.settings.enabled:
-            return False
+        return self.settings.enabled and (await self.settings_of(channel)).rules != "off"
+
+    async def settings_of(self, channel: str) -> ChannelTriggers:
+        """Return what the settings of a channel say of rules."""
         own = await self.gate.settings(channel)
-        return not (isinstance(own, ChannelTriggers) and own.rules == "off")
+        return own if isinstance(own, ChannelTriggers) else ChannelTriggers()
 
     async def may_set_off(self, rule: Rule, user: str) -> bool:
         """Return whether what `user` posts may set off the rule: of those whom it does not name, only
@@ -284,13 +286,7 @@ class RuleService:
             said = LinkGate().mrkdwn(shortened(rule.instruction, _MOST_SHOWN))
             sentence = text(place=f"<#{rule.channel}>", text=said, **of)
         try:
-            opened = await slack.clients.writes.conversations_open(users=user)
-            await slack.clients.writes.chat_postMessage(
-                channel=str(opened["channel"]["id"]),
-                text=sentence,
-                unfurl_links=False,
-                unfurl_media=False,
-            )
+            await slack.clients.tell(user, sentence)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("%s was not told of %s: %s", user, rule.id, type(error).__name__)
 
@@ -336,8 +332,7 @@ class RuleService:
     ) -> None:
         """Raise NotPermitted for people who may not approve rules, or with `is_admin` for all but admins;
         with `what` that is on record."""
-        own = await self.gate.settings(channel)
-        named = own.rule_approvers if isinstance(own, ChannelTriggers) else ()
+        named = (await self.settings_of(channel)).rule_approvers
         try:
             if user in named and not is_admin:
                 await self.slack.people.find_now(user)

@@ -7,17 +7,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from cachetools import TTLCache
 from prometheus_client import Counter
 from pydantic import ValidationError
-from slack_sdk.errors import SlackApiError
 from typing_extensions import override
 
 from bot.core.errors import NotPermitted
 from bot.features.triggers import words
-from bot.features.triggers.apps import apps_in, ids_of
-from bot.features.triggers.cards import ask_approvers, card
-from bot.features.triggers.describing import AppNames, sentence, state_of
+from bot.features.triggers.describing import sentence, state_of
 from bot.features.triggers.forms import (
     APPROVE,
     ASK,
@@ -37,17 +33,14 @@ from bot.features.triggers.forms import (
     not_possible,
     owner_of,
     rule_form,
-    rule_view,
 )
 from bot.features.triggers.judging import MOST_LOOKED_AT
 from bot.features.triggers.looking import KIND
+from bot.features.triggers.pages import RulePages, card, ids_of
 from bot.features.triggers.rules import Rule, RuleState
 from bot.features.triggers.service import RuleService
-from bot.features.triggers.settings import ChannelTriggers
 from bot.features.triggers.watching import Watching
-from bot.runs.audit_trail import refused
 from bot.runs.policy.access import PersonKind
-from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.intake.press import Press, Submitted
 from bot.slack.intake.slack_app import SlackApp
 from bot.slack.intake.slack_part import ChannelChoice, ChannelMessage, HomeViewer, SlackPart
@@ -67,8 +60,6 @@ from bot.text.translation import Text
 
 NEW, OPEN = "rule_new", "rule_open"
 _MOST, _MOST_OF_ALL = 10, 15  # rules that are shown; a Home tab has at most 100 blocks
-_APP_NAMES, _APP_SECONDS = 200, 600.0  # channels, and for how long names are remembered
-_NAMES_SECONDS = 1.0
 
 
 class TriggersPart(SlackPart):
@@ -81,7 +72,7 @@ class TriggersPart(SlackPart):
     def __init__(self, app: SlackApp, service: RuleService, counter: Counter) -> None:
         self._app, self._service = app, service
         self._watching = Watching(app, service, counter)
-        self._apps: TTLCache[str, dict[str, str]] = TTLCache(_APP_NAMES, _APP_SECONDS)
+        self._pages = RulePages(service)
 
     @override
     def register(self, app: SlackApp) -> None:
@@ -148,7 +139,7 @@ class TriggersPart(SlackPart):
     async def _listed(self, place: str, rules: Sequence[Rule], most: int = _MOST) -> list[Block]:
         blocks = list[Block]()
         for rule in rules[:most]:
-            says = sentence(rule, await self._names(rule))
+            says = sentence(rule, await self._pages.names(rule))
             open_it = with_label(
                 button(words.OPEN(), OPEN, RuleTarget.value(rule)), rule.instruction
             )
@@ -164,12 +155,12 @@ class TriggersPart(SlackPart):
 
     async def _opened(self, press: Press) -> None:
         rule = await self._rule(press.value)
-        await press.open(await self._view(press.user, rule))
+        await press.open(await self._pages.modal(press.user, rule))
 
     async def _change(self, press: Press) -> None:
         rule = await self._rule(press.value)
-        may_approve = await self._may_see(press.user, rule)
-        names = await self._names(rule)
+        may_approve = await self._pages.may_approve(press.user, rule)
+        names = await self._pages.names(rule)
         await press.update(rule_form(rule, self._service.settings, names, with_owner=may_approve))
 
     async def _submitted(self, form: Submitted) -> Block:
@@ -198,7 +189,7 @@ class TriggersPart(SlackPart):
             if rule.state is RuleState.WAITING
             else []
         )
-        return await self._view(form.user, rule, *above)
+        return await self._pages.modal(form.user, rule, *above)
 
     async def _changed(
         self, form: Submitted, rule: Rule, target: RuleTarget, fields: Mapping[str, Any]
@@ -213,15 +204,15 @@ class TriggersPart(SlackPart):
     async def _look(self, press: Press) -> None:
         """Have a worker look at the last messages, in the name of whoever pressed, who is in the channel."""
         rule = await self._rule(press.value)
-        await self._may_see(press.user, rule)
+        await self._pages.may_approve(press.user, rule)
         person = await self._service.check_owner(press.user, rule.channel)
         looking = words.LOOKING()
-        await press.update(await self._view(press.user, rule, note(looking), can_look=False))
+        await press.update(await self._pages.modal(press.user, rule, note(looking), can_look=False))
         await start_trial(press, person, KIND, RuleTarget.value(rule))
 
     async def _ask(self, press: Press) -> None:
         rule = await self._rule(press.value)
-        await self._may_see(press.user, rule)
+        await self._pages.may_approve(press.user, rule)
         press.later(self._asked(press, rule), "asking for the approval of a rule")
 
     async def _asked(self, press: Press, rule: Rule) -> None:
@@ -232,13 +223,13 @@ class TriggersPart(SlackPart):
         notice = rule.team, rule.channel, f"{rule.id}:{rule.revision}"
         if await threads.first_notice(*notice):
             try:
-                asked = await ask_approvers(self._service, rule, await self._names(rule))
+                asked = await self._pages.ask_approvers(rule)
             finally:
                 if not asked:
                     await threads.forget_notice(*notice)
             people = ", ".join(f"<@{user}>" for user in asked)
             said = words.ASKED(people=people) if asked else words.ASKED_NOBODY()
-        await press.update(await self._view(press.user, rule, note(said), can_ask=False))
+        await press.update(await self._pages.modal(press.user, rule, note(said), can_ask=False))
 
     async def _approve(self, press: Press) -> None:
         target = RuleTarget.of(press.value)
@@ -255,7 +246,7 @@ class TriggersPart(SlackPart):
         if press.body.get("view"):
             await press.update(done(verdict(person=await self._app.people.name(press.user))))
         else:
-            blocks = card(rule, await self._names(rule), said)
+            blocks = card(rule, await self._pages.names(rule), said)
             await press.respond(text=said, blocks=blocks, replace_original=True)
         if press.user != rule.owner:
             self._tell(rule.owner, told, rule, press.user)
@@ -270,7 +261,7 @@ class TriggersPart(SlackPart):
     async def _show(self, press: Press, do: Callable[[str, str], Awaitable[Rule]]) -> None:
         """Show a rule after what was done to it."""
         rule = await do(press.user, RuleTarget.of(press.value).id)
-        await press.update(await self._view(press.user, rule))
+        await press.update(await self._pages.modal(press.user, rule))
         self._app.refresh_home(press.user)
 
     async def _remove(self, press: Press) -> None:
@@ -278,31 +269,9 @@ class TriggersPart(SlackPart):
         await press.update(done(words.IS_REMOVED()))
         self._app.refresh_home(press.user)
 
-    async def _view(self, user: str, rule: Rule, *above: Block, **can: bool) -> Block:
-        may_approve = await self._may_see(user, rule)
-        return rule_view(
-            rule,
-            *above,
-            apps=await self._names(rule),
-            used=await self._service.store.used(rule),
-            may_approve=may_approve,
-            **can,
-        )
-
-    async def _may_see(self, user: str, rule: Rule) -> bool:
-        """Return whether somebody may approve a rule. Raises NotPermitted for all others but its owner."""
-        may_approve = await self._service.may_approve(user, rule.channel)
-        if not may_approve and user != rule.owner:
-            await self._app.record(
-                [refused(self._app.team, user, "rule opened", channel=rule.channel)]
-            )
-            raise NotPermitted(words.NOT_YOURS())
-        return may_approve
-
     async def _is_named(self, user: str, rule: Rule) -> bool:
         """Return whether the settings of the rule's channel name somebody who approves its rules."""
-        own = await self._service.gate.settings(rule.channel)
-        return isinstance(own, ChannelTriggers) and user in own.rule_approvers
+        return user in (await self._service.settings_of(rule.channel)).rule_approvers
 
     async def _rule(self, value: str) -> Rule:
         rule = await self._service.store.find(self._app.team, RuleTarget.of(value).id)
@@ -317,29 +286,18 @@ class TriggersPart(SlackPart):
         that have posted there: only to those who may see the rule, or are in the channel."""
         try:
             if rule:
-                await self._may_see(user, rule)
+                await self._pages.may_approve(user, rule)
             else:
                 await self._service.check_owner(user, channel)
         except NotPermitted as refusal:
             raise not_possible(str(refusal), refusal.reason, is_new=rule is None) from None
-        there = dict(await self._there(channel)) | {app: app for app in (rule.apps if rule else ())}
+        there = dict(await self._pages.apps(channel)) | {
+            app: app for app in (rule.apps if rule else ())
+        }
         ids, unknown = ids_of(named, there)
         if unknown:
             raise no_such_app(unknown, there)
         return ids
-
-    async def _names(self, rule: Rule) -> AppNames:
-        return await self._there(rule.channel) if rule.apps else {}
-
-    async def _there(self, channel: str) -> AppNames:
-        """Return the names of the apps in a channel as far as Slack says them in time."""
-        if channel not in self._apps:
-            try:
-                async with asyncio.timeout(_NAMES_SECONDS):
-                    self._apps[channel] = await apps_in(self._app.slack, channel)
-            except (TimeoutError, SlackApiError, *TRANSPORT_ERRORS):
-                return {}
-        return self._apps[channel]
 
     def _tell(self, user: str, text: Text, rule: Rule, by: str) -> None:
         telling = self._service.tell(user, text, rule, by=by)

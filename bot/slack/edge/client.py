@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -112,6 +112,25 @@ class Clients:
     session: aiohttp.ClientSession
     token: Token
     base_url: str
+
+    async def direct(self, user: str) -> str:
+        """Return the channel id of the direct messages between `user` and the bot. Raises SlackApiError and
+        TRANSPORT_ERRORS, as `tell` does."""
+        opened = await self.writes.conversations_open(users=user)
+        return str(opened["channel"]["id"])
+
+    async def tell(
+        self, user: str, text: str, blocks: Sequence[dict[str, Any]] | None = None
+    ) -> None:
+        """Send somebody a direct message, without previews of links; `text` is the notification if it has
+        `blocks`."""
+        await self.writes.chat_postMessage(
+            channel=await self.direct(user),
+            text=text,
+            blocks=blocks,
+            unfurl_links=False,
+            unfurl_media=False,
+        )
 
 
 @asynccontextmanager

@@ -213,8 +213,7 @@ class QuestionIntake:
 
     async def direct_channel(self, user: str) -> str:
         """Return the channel id of the direct messages between `user` and the bot."""
-        opened = await self._clients.writes.conversations_open(users=user)
-        return str(opened["channel"]["id"])
+        return await self._clients.direct(user)
 
     async def is_in(self, channel: str) -> bool:
         """Return whether the bot is in the channel, and can write there."""

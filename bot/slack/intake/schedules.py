@@ -69,21 +69,18 @@ class WorkspaceSchedules:
         if not await self.store.remove(schedule.team, schedule.id):
             return
         with _log_failure(schedule):
-            opened = await self.clients.writes.conversations_open(users=schedule.user)
-            notice = _stopped_text(schedule, why, again=again)
-            await self._say(notice, str(opened["channel"]["id"]))
+            await self.clients.tell(schedule.user, _stopped_text(schedule, why, again=again))
 
     async def tell_it_rests(self, schedule: Schedule, why: str) -> None:
         """Tell the owner `why` their schedule did nothing this time, and when it is next due."""
         with _log_failure(schedule):
-            opened = await self.clients.writes.conversations_open(users=schedule.user)
             sentence = words.SCHEDULE_RESTS(
                 text=words_of(schedule),
                 place=place_of(schedule.channel),
                 why=why,
                 when=local_time(schedule.next_at),
             )
-            await self._say(sentence, str(opened["channel"]["id"]))
+            await self.clients.tell(schedule.user, sentence)
 
     async def wait_for_account(self, request: Request, server: str) -> None:
         """Pause the schedule that asked until its owner has connected their account again, and tell
@@ -95,9 +92,8 @@ class WorkspaceSchedules:
             if not await self.store.move(paused):
                 continue
             with _log_failure(schedule):
-                opened = await self.clients.writes.conversations_open(users=schedule.user)
                 sentence = words.SCHEDULE_WAITS(text=words_of(schedule), server=label_of(server))
-                await self._say(sentence, str(opened["channel"]["id"]))
+                await self.clients.tell(schedule.user, sentence)
 
     async def connected(self, user: str, server: str) -> None:
         """Go on with the schedules that waited for this account. Safe to repeat."""
@@ -116,18 +112,13 @@ class WorkspaceSchedules:
             return
         if not schedule.channel.startswith("D"):
             with _log_failure(schedule):
-                await self._say(
-                    _owner_left_text(schedule), schedule.channel, schedule.thread or None
+                await self.clients.writes.chat_postMessage(
+                    channel=schedule.channel,
+                    thread_ts=schedule.thread or None,
+                    text=_owner_left_text(schedule),
+                    unfurl_links=False,
+                    unfurl_media=False,
                 )
-
-    async def _say(self, text: str, channel: str, thread: str | None = None) -> None:
-        await self.clients.writes.chat_postMessage(
-            channel=channel,
-            thread_ts=thread,
-            text=text,
-            unfurl_links=False,
-            unfurl_media=False,
-        )
 
     async def ended(self, request: Request, outcome: Outcome) -> None:
         """Count the end of a scheduled run; stop the schedule after three failures in a row.

@@ -31,7 +31,7 @@ async def start_trial(press: Press, person: Person, kind: str, subject: str) -> 
     request = Request(
         entry=Entry.JOB,
         team=app.team,
-        channel=await app.questions.direct_channel(press.user),
+        channel=await app.clients.direct(press.user),
         thread=now,
         ts=now,
         user=press.user,
@@ -92,18 +92,23 @@ async def _show_trial(
             result = [block for comparison in await compare() for block in compared(comparison)]
     except NotTried as error:
         sentence = str(error)
+    view = form(*(result or [problem(sentence)]))
+    await show_result(clients, request, view, message("" if result else sentence), result)
+
+
+async def show_result(
+    clients: Clients, request: Request, form: Block, text: str, blocks: Sequence[Block]
+) -> None:
+    """Show what a job found: in the `form` from which it was started, or, if that was closed, in a direct
+    message with a `text` above the `blocks`. Logs what cannot be shown."""
     opened = request.job.view if request.job else ""
     try:
-        view = form(*(result or [problem(sentence)]))
-        await clients.writes.views_update(view_id=opened, view=view)
+        await clients.writes.views_update(view_id=opened, view=form)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        log.info("The form of a trial was not updated: %s", type(error).__name__)
+        log.info("The form of a job was not updated: %s", type(error).__name__)
     else:
         return
-    text = message("" if result else sentence)
     try:
-        await clients.writes.chat_postMessage(
-            channel=request.channel, text=text, blocks=[section(text), *result]
-        )
+        await clients.tell(request.user, text, [section(text), *blocks])
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        log.warning("An admin was not told of a trial: %s", type(error).__name__)
+        log.warning("Nobody was told what a job found: %s", type(error).__name__)

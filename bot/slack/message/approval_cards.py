@@ -149,8 +149,8 @@ class Cards:
         return _Place(self._request.channel, self._request.reply_to, approval.id)
 
     async def _direct(self, user: str, approval: Approval) -> _Place:
-        opened = await self._clients.writes.conversations_open(users=user)
-        return _Place(str(opened["channel"]["id"]), None, approval.card_for(user), user)
+        channel = await self._clients.direct(user)
+        return _Place(channel, None, approval.card_for(user), user)
 
     async def _post_card(self, place: _Place, approval: Approval) -> str:
         """Return the ts of the card, which is posted unless the place has it already."""

@@ -187,9 +187,9 @@ class EarlierAnswers:
         """
         reads = self.clients.reads
         if request.kept_private:
-            opened = await self.clients.writes.conversations_open(users=request.user)
+            channel = await self.clients.direct(request.user)
             page = await reads.conversations_history(
-                channel=opened["channel"]["id"], limit=_PAGE, include_all_metadata=True
+                channel=channel, limit=_PAGE, include_all_metadata=True
             )
             for message in page["messages"]:
                 yield message

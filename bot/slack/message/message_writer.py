@@ -299,7 +299,7 @@ class MessageWriter:
 
         The asker left the thread to read it alone, and finds it there as long as any message.
         """
-        channel = await self._direct_channel()
+        channel = await self._clients.direct(self._request.user)
         if await self._has_direct(channel, number):
             return
         await self._post.may_write()
@@ -332,7 +332,9 @@ class MessageWriter:
         private = self._request.private
         if not private and (posted := await self._shared_file(upload.name, since)):
             return posted
-        channel = await self._direct_channel() if private else self._request.channel
+        channel = (
+            await self._clients.direct(self._request.user) if private else self._request.channel
+        )
         file = await upload_bytes(self._clients, data, name=upload.name, alt=upload.alt or None)
         await self._post.may_write()
         failpoint("file-sharing")
@@ -348,13 +350,9 @@ class MessageWriter:
         """Send the asker a direct message, because their thread is not writable."""
         failpoint("person-telling")
         await self._clients.writes.chat_postMessage(
-            channel=await self._direct_channel(), text=sentence, **_NO_PREVIEW
+            channel=await self._clients.direct(self._request.user), text=sentence, **_NO_PREVIEW
         )
         failpoint("person-told")
-
-    async def _direct_channel(self) -> str:
-        opened = await self._clients.writes.conversations_open(users=self._request.user)
-        return str(opened["channel"]["id"])
 
     async def _live_thread(self) -> str | None:
         """Return the thread's ts if it has replies, else None.

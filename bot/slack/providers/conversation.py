@@ -285,8 +285,7 @@ class SlackConversation:
     async def _share_target(self, request: RequestContext) -> tuple[str, str | None]:
         if not request.request.private:
             return request.channel, request.request.reply_to
-        opened = await self._clients.writes.conversations_open(users=request.user)
-        return str(opened["channel"]["id"]), None
+        return await self._clients.direct(request.user), None
 
     async def _known_files(self, request: RequestContext) -> list[FileRef]:
         in_thread = await self._thread_messages(request)

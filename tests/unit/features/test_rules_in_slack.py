@@ -15,7 +15,6 @@ from bot.dev.workspace.store.seed import ALERTS, add_alerts
 from bot.dev.workspace.store.state import BOT_USER
 from bot.features.home.view import CHANNEL
 from bot.features.triggers import words
-from bot.features.triggers.cards import card
 from bot.features.triggers.forms import (
     APPROVE,
     ASK,
@@ -32,6 +31,7 @@ from bot.features.triggers.forms import (
 )
 from bot.features.triggers.judging import DryRun, Judged, Posted
 from bot.features.triggers.looking import found_blocks
+from bot.features.triggers.pages import card
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.settings import TriggerSettings
 from bot.features.triggers.slack_part import NEW, OPEN

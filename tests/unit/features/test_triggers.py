@@ -21,8 +21,8 @@ from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS
 from bot.dev.workspace.errors import CannotDo
 from bot.features.triggers import following
-from bot.features.triggers.apps import apps_in, ids_of
 from bot.features.triggers.judging import Posted, cheap_outcomes
+from bot.features.triggers.pages import apps_in, ids_of
 from bot.features.triggers.rules import Outcome, Rest, Rule, RuleState
 from bot.features.triggers.service import RuleService
 from bot.features.triggers.settings import TriggerSettings

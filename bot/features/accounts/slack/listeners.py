@@ -130,7 +130,7 @@ class AccountListeners(SlackPart):
     async def _end(self, user: str, of: Connection) -> None:
         revoked = await self.people.disconnect(user, of.server, of.id)
         if notice := words.NOT_REVOKED.get(revoked):
-            await self.people.tell(user, notice(server=self._label(of.server)))
+            await self.app.clients.tell(user, notice(server=self._label(of.server)))
         self.app.refresh_home(user)
 
     def _is_usable(self, user: str, server: str) -> bool:

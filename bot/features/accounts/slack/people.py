@@ -32,7 +32,6 @@ from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.slack_part import bug_logged
-from bot.slack.ui.blocks import Block
 from bot.slack.ui.parts import Part
 from bot.text.translation import reader
 
@@ -126,18 +125,6 @@ class PeopleAccounts:
         """Erase the accounts of a person who has left the workspace."""
         if erased := await self.accounts.ending.erase(self.owner(user), named=True):
             await self.note(user, f"erased {erased}, as they left")
-
-    async def tell(self, user: str, text: str, blocks: Sequence[Block] | None = None) -> None:
-        """Send the person a direct message; `text` is the notification if it has `blocks`."""
-        writes = self.slack.clients.writes
-        opened = await writes.conversations_open(users=user)
-        await writes.chat_postMessage(
-            channel=str(opened["channel"]["id"]),
-            text=text,
-            blocks=blocks,
-            unfurl_links=False,
-            unfurl_media=False,
-        )
 
     async def note(self, user: str, what: str, *, ok: bool = True) -> None:
         """Write an audit entry about an account."""
@@ -237,7 +224,7 @@ class AccountChanges:
         name = _name(change, "told")
         if await self.app.stores.threads.was_noticed(change.team, _TOLD, name):
             return
-        await self.people.tell(change.user, part.text, part.blocks)
+        await self.app.clients.tell(change.user, part.text, part.blocks)
         await self.app.stores.threads.first_notice(change.team, _TOLD, name)
 
     async def _is_new(self, change: AccountChange, what: str) -> bool:

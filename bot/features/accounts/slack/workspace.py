@@ -152,7 +152,7 @@ class WorkspaceAccounts:
         )
         if revoked is not Revoked.NOW:
             notice = words.NOT_REVOKED[revoked](server=plain(label))
-            await self.people.tell(user, notice)
+            await self.app.clients.tell(user, notice)
         self.app.refresh_home(user)
 
     async def tell(self, change: AccountChange) -> None:
@@ -213,7 +213,7 @@ class WorkspaceAccounts:
         if await threads.was_noticed(self.app.team, _TOLD, name):
             return
         try:
-            await self.people.tell(user, part.text, part.blocks)
+            await self.app.clients.tell(user, part.text, part.blocks)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("An admin was not told of an account: %s", type(error).__name__)
             return
