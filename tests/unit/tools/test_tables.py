@@ -6,14 +6,11 @@ from __future__ import annotations
 import itertools
 import time
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import pytest_asyncio
-import statsmodels.api as sm
-from scipy import stats
 
 from bot.core.errors import ToolError
 from bot.library.interpreters.distributions import FUNCTIONS as DISTRIBUTIONS
@@ -26,6 +23,9 @@ from bot.testing.conversation import asked
 from bot.toolkit import Artifact
 from tools.comparing import compare_tables
 from tools.tables import describe_table, make_table, query_table, statistical_test
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -179,7 +179,11 @@ async def trial(tables: ArtifactTables) -> Artifact:
 
 
 def _expected(frame: pd.DataFrame) -> dict[tuple[str, tuple[str, ...], str | None], float]:
-    """The p-values of another library."""
+    """The p-values of another library, which takes a second to load."""
+    import pandas as pd
+    import statsmodels.api as sm
+    from scipy import stats
+
     whole = frame.dropna()
     a, b = (frame.x[frame.kind == kind] for kind in ("control", "treated"))
     counts = pd.crosstab(frame.kind, frame.letter)
@@ -200,6 +204,8 @@ def _expected(frame: pd.DataFrame) -> dict[tuple[str, tuple[str, ...], str | Non
 
 async def test_a_test_agrees_with_another_library(tables: ArtifactTables, trial: Artifact) -> None:
     """code 3: p-values without a program, and what they assume."""
+    import pandas as pd
+
     read = await tables.rows(trial.handle, limit=100)
     frame = pd.DataFrame(read.rows, columns=read.names)
     for (kind, columns, by), p_value in _expected(frame).items():
@@ -243,18 +249,19 @@ async def test_sql_knows_distribution_functions(tables: ArtifactTables, trial: A
     assert result.content.splitlines()[-1] == "0.048137,2.0003,"
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_distributions_agree_with_another_library(name: str) -> None:
+def test_distributions_agree_with_another_library() -> None:
     """code 3: also for few and for very many degrees of freedom."""
-    function, count = DISTRIBUTIONS[name]
-    family, _, kind = name.partition("_")
-    other = {"normal": stats.norm, "t": stats.t, "f": stats.f, "chi2": stats.chi2}[family]
-    theirs = other.ppf if kind == "quantile" else other.cdf
-    values = (0.01, 0.5, 0.999) if kind == "quantile" else (0.02, 1.0, 7.5, 1001.0)
-    for degrees in itertools.product((0.7, 3.0, 40.0, 60_000.0), repeat=count - 1):
-        for value in values:
-            expected = float(theirs(value, *degrees))
-            assert function(value, *degrees) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    from scipy import stats
+
+    others = {"normal": stats.norm, "t": stats.t, "f": stats.f, "chi2": stats.chi2}
+    for name, (function, count) in DISTRIBUTIONS.items():
+        family, _, kind = name.partition("_")
+        theirs = others[family].ppf if kind == "quantile" else others[family].cdf
+        values = (0.01, 0.5, 0.999) if kind == "quantile" else (0.02, 1.0, 7.5, 1001.0)
+        for degrees in itertools.product((0.7, 3.0, 40.0, 60_000.0), repeat=count - 1):
+            for value in values:
+                expected = pytest.approx(float(theirs(value, *degrees)), rel=1e-6, abs=1e-9)
+                assert function(value, *degrees) == expected, (name, value, degrees)
 
 
 async def test_a_test_of_very_many_pairs_is_refused(tables: ArtifactTables) -> None:
@@ -267,6 +274,8 @@ async def test_a_test_of_very_many_pairs_is_refused(tables: ArtifactTables) -> N
 
 def test_a_large_group_beside_a_small_one_is_quick() -> None:
     """code 3: in either order, and with the same result."""
+    from scipy import stats
+
     few, many = np.arange(8, dtype=np.float64) * 1.01, np.arange(100, dtype=np.float64) + 0.5
     began = time.process_time()
     first = mann_whitney({"a": few, "b": many}).rows[0]["p_value"]
