@@ -54,6 +54,8 @@ async def lacking(phases: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     interrupt their making, and then they are still lacking. What is no longer available, such as a skill
     that the channel does not have any more, is said to count no longer.
     """
+    if not (state.acquired or state.noted):
+        return state, ()
     text_of = phases.deps.toolbox.catalogue.text_of
     noted = _noted(state)
     if gone := [name for name, digest in noted.items() if digest and text_of(name) is None]:

@@ -25,7 +25,7 @@ from bot.agent.state import (
 )
 from bot.agent.window import portable, without_stray_reasoning
 from bot.core.answers import Answer, stored_name
-from bot.core.chain import NO_USAGE, Item, Usage
+from bot.core.chain import Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import CONTENT_FILTER, ModelResponse
@@ -112,13 +112,12 @@ conversation."""
 
 
 async def judge_result(
-    state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
-) -> tuple[tuple[CallOutput, ...], Usage, dict[str, Any]]:
-    """Ask the stop hooks about a valid result. Return the outputs with their verdict, the usage of
+    state: LoopState, final: CallOutput, hooks: HookChain
+) -> tuple[CallOutput, Usage, dict[str, Any]]:
+    """Ask the stop hooks about a valid result. Return its output with their verdict, the usage of
     judging, and how a block changes the state."""
-    final = next((output for output in outputs if output.result is not None), None)
-    if final is None or final.result is None:
-        return tuple(outputs), NO_USAGE, {}
+    if final.result is None:
+        raise ValueError("a call without a result cannot be judged")
     verdict = await hooks.on_stop(state, final.result)
     changes: dict[str, Any] = {}
     match verdict:
@@ -135,11 +134,7 @@ async def judge_result(
             judged = replace(final, result=verdict.instead or final.result)
         case _:  # the last call: what there is must do
             judged = final
-    return (
-        tuple(judged if output is final else output for output in outputs),
-        verdict.usage,
-        changes,
-    )
+    return judged, verdict.usage, changes
 
 
 def refusal_reason(response: ModelResponse) -> StopReason | None:

@@ -153,15 +153,18 @@ class Phases:
     async def judge(
         self, state: LoopState, outputs: Sequence[CallOutput]
     ) -> tuple[LoopState, tuple[CallOutput, ...]]:
-        """Ask the stop hooks about a valid result. Return the state with their usage and memory,
-        and the outputs with their verdict."""
-        unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result is taken as it is
-        verdict = await self.ask(state, judge_result(state, outputs, self.deps.hooks), unjudged)
-        verdicts, usage, changes = verdict
+        """Ask the stop hooks about a valid result, if there is one. Return the state with their usage
+        and memory, and the outputs with their verdict."""
+        final = next((output for output in outputs if output.result is not None), None)
+        if final is None:
+            return state, tuple(outputs)
+        unjudged = (final, NO_USAGE, dict[str, Any]())  # the result is taken as it is
+        verdict = await self.ask(state, judge_result(state, final, self.deps.hooks), unjudged)
+        judged, usage, changes = verdict
         if self.deps.interrupt.requested:  # a stop that comes while the result is judged wins
-            verdicts = tuple(cancelled_result(output) for output in outputs)
-        spent = self.spend(state, usage)
-        return spent.replace(**changes) if changes else spent, verdicts
+            judged = cancelled_result(final)
+        state = state.replace(**self._spent(state, usage), **changes)
+        return state, tuple(judged if output is final else output for output in outputs)
 
     def _dispatch(self, state: LoopState) -> Dispatch:
         limits, window, response = (
@@ -184,29 +187,32 @@ class Phases:
             offered=frozenset(tool["name"] for tool in tools if "name" in tool),
         )
 
-    def count(self, state: LoopState, response: ModelResponse) -> LoopState:
-        """Return `state` with the usage, turn and calls of `response`."""
-        counted, window = self.spend(state, response.billed), self.window_size(state)
+    def _counted(self, state: LoopState, response: ModelResponse) -> dict[str, Any]:
+        """Return how the usage, turn and calls of `response` change the state."""
         called = sum(call["name"] != COMPLETE for call in response.calls)
-        ratio = usage_ratio(response.usage, window)
-        return counted.go(
-            state.transition,
-            turn=state.turn + 1,
-            last_usage=response.usage,
-            checkpoint_offered=self.offers_restart(state),
-            tool_calls=state.tool_calls + called + len(response.hosted),
-            done=(*state.done, *hosted_steps(response.hosted)),
-            compacted=state.compacted and ratio >= self.deps.limits.compact_at,
-        )
+        ratio = usage_ratio(response.usage, self.window_size(state))
+        return {
+            **self._spent(state, response.billed),
+            "turn": state.turn + 1,
+            "last_usage": response.usage,
+            "checkpoint_offered": self.offers_restart(state),
+            "tool_calls": state.tool_calls + called + len(response.hosted),
+            "done": (*state.done, *hosted_steps(response.hosted)),
+            "compacted": state.compacted and ratio >= self.deps.limits.compact_at,
+        }
 
     def spend(self, state: LoopState, usage: Usage) -> LoopState:
-        """Return `state` with the usage of another model call, such as a judge's or a summary's."""
+        """Return `state` with the usage of another model call, such as a summary's."""
+        return state.replace(**self._spent(state, usage))
+
+    def _spent(self, state: LoopState, usage: Usage) -> dict[str, Any]:
+        """Return how the usage of a model call changes the state."""
         if usage == NO_USAGE:
-            return state
+            return {}
         usage = usage.beyond(state.usage)
         price = self.deps.prices.cost(self.model(state), usage)
         cost = None if price is None or state.cost is None else state.cost + price
-        return state.replace(usage=state.usage + usage, cost=cost)
+        return {"usage": state.usage + usage, "cost": cost}
 
     async def save(self, state: LoopState) -> LoopState:
         """Save `state`, with nothing new in the conversation. Return it."""
@@ -232,20 +238,10 @@ class Phases:
             abandons=abandons,
             calls=tuple(output.kept for output in outputs if output.call_id),
         )
-        if checkpoint:
-            state = state.replace(conversation=())
-        state = self._with_items(state, items, new=not checkpoint)
+        changes = {"conversation": _sent(state, items)} if checkpoint else _added(state, items)
+        state = state.replace(**changes)
         await emit(Recorded(state, entry))
         return state
-
-    def _with_items(self, state: LoopState, items: Items, *, new: bool = True) -> LoopState:
-        """Return `state` after `items` were added to the conversation; items of a checkpoint are
-        not `new`: they replace others."""
-        sent = without_stray_reasoning(items) if state.stateless else ()
-        return state.replace(
-            conversation=(*state.conversation, *sent),
-            new_items=(*state.new_items, *items) if new else state.new_items,
-        )
 
     async def record_response(self, state: LoopState, response: ModelResponse) -> LoopState:
         """Save the response before its tools run, and return the new state. A response that was cut
@@ -260,8 +256,8 @@ class Phases:
             usage=response.usage,
             abandoned=has_no_items,
         )
-        state = self._with_items(self.count(state, kept), kept.items)
-        state = state.replace(open=open_response)
+        changes = {**self._counted(state, kept), **_added(state, kept.items)}
+        state = state.replace(**changes, open=open_response)
         await emit(Recorded(state, entry))
         return state
 
@@ -366,3 +362,16 @@ class Phases:
         if state.closing:
             return now + min(_LAST_CALL_SECONDS, limits.turn_seconds)
         return min(now + limits.turn_seconds, self.began + limits.run_seconds)
+
+
+def _added(state: LoopState, items: Items) -> dict[str, Any]:
+    """Return how `items` that are added to the conversation change the state."""
+    return {
+        "conversation": (*state.conversation, *_sent(state, items)),
+        "new_items": (*state.new_items, *items),
+    }
+
+
+def _sent(state: LoopState, items: Items) -> Items:
+    """Return those of new items that requests carry from now on."""
+    return without_stray_reasoning(items) if state.stateless else ()

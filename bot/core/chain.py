@@ -48,6 +48,8 @@ class Usage(BaseModel):
 
     def beyond(self, before: Usage) -> Usage:
         """Return this usage without the containers that `before` has already paid for."""
+        if not self.containers:
+            return self
         new = (each for each in self.containers if each not in before.containers)
         return self.model_copy(update={"containers": tuple(new)})
 

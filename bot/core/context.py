@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from bot.core.approvals import ApprovalRecord
+from bot.core.bound import Bound
 from bot.core.chain import NO_USAGE, SavedArtifact, Usage
 from bot.core.links import written_links
 from bot.core.request import Request
@@ -128,11 +128,6 @@ def current_request() -> RequestContext:
     return _current.get()
 
 
-@contextmanager
-def bound_request(context: RequestContext) -> Generator[RequestContext]:
+def bound_request(context: RequestContext) -> Bound[RequestContext]:
     """Bind `context` for the body. Tasks and threads that the body starts see it as well."""
-    token = _current.set(context)
-    try:
-        yield context
-    finally:
-        _current.reset(token)
+    return Bound(_current, context)

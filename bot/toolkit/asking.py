@@ -6,11 +6,11 @@ The call waits for the answer, and keeps its worker. A tool that can be called a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
 from bot.core.approvals import Ask, Decision, Verdict
+from bot.core.bound import Bound
 
 AskNow = Callable[[Ask], Awaitable[Decision]]
 """Asks the asker of the call, and returns what they decided."""
@@ -21,14 +21,9 @@ def current_asking() -> AskNow:
     return _current.get()
 
 
-@contextmanager
-def bound_asking(ask: AskNow) -> Generator[None]:
+def bound_asking(ask: AskNow) -> Bound[AskNow]:
     """Let `ask` put the questions of the body to the asker."""
-    token = _current.set(ask)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    return Bound(_current, ask)
 
 
 async def _nobody(_ask: Ask) -> Decision:

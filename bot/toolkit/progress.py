@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from typing import Any
 
+from bot.core.bound import Bound
 from bot.text.invisible_text import readable
 from bot.text.redaction import redacted
 
@@ -58,29 +59,18 @@ def shown_progress(text: str, share: float | None) -> str:
     return " · ".join(filter(None, (done, text)))
 
 
-@contextmanager
-def bound_progress(tell: Tell) -> Generator[None]:
+def bound_progress(tell: Tell) -> Bound[Tell]:
     """Let `tell` take all progress that the body reports, in its tasks and threads too."""
-    token = _current.set(tell)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    return Bound(_current, tell)
 
 
-@contextmanager
-def paced_progress(tell: Tell, pace: float = _PACE) -> Generator[None]:
+def paced_progress(tell: Tell, pace: float = _PACE) -> AbstractContextManager[None]:
     """Let `tell` take the newest progress of the body, at most once in `pace` seconds.
 
     It gets safe lines, always on this event loop, and nothing after the body: a thread that was
     left behind may go on reporting.
     """
-    paced = _Paced(tell, pace)
-    try:
-        with bound_progress(paced.report):
-            yield
-    finally:
-        paced.close()
+    return _Paced(tell, pace)
 
 
 class _Paced:
@@ -96,6 +86,15 @@ class _Paced:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
+    def __enter__(self) -> None:
+        self._token = _current.set(self.report)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)
+        self._closed = True
+        if self._timer:
+            self._timer.cancel()
+
     def report(self, text: str, share: float | None) -> None:
         newest = (str(text)[:_MOST_READ], share)
         with self._lock:
@@ -103,11 +102,6 @@ class _Paced:
         if not is_planned:
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 self._loop.call_soon_threadsafe(self._plan)
-
-    def close(self) -> None:
-        self._closed = True
-        if self._timer:
-            self._timer.cancel()
 
     def _plan(self) -> None:
         if self._closed:

@@ -211,13 +211,10 @@ class Tool:
         Raises ToolTimeout, ToolCrashed, and any exception of the function. A result that violates
         the return annotation raises pydantic's ValidationError: the tool's bug, not the model's.
         """
-        given: dict[str, Any] = {
-            name: getattr(arguments, name) for name in type(arguments).model_fields
-        }
-        given |= {name: services[kind] for name, kind in self.services.items()}
+        provided = {name: services[kind] for name, kind in self.services.items()}
         result = await call_with_retries(
             self.function,
-            given,
+            dict(arguments) | provided,
             name=self.name,
             seconds=self.timeout,
             retries=self.retries,

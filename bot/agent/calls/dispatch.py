@@ -279,18 +279,18 @@ class Dispatch:
                     await self._handle(event)
                 events.task_done()
         except (Interrupted, TimeoutError):
-            await _cancelled(tasks)
+            await _end(tasks)
             while not events.empty():
                 event = events.get_nowait()
                 # A change whose intent was not saved was not begun.
                 if event is not None and not isinstance(event, Intent):
                     await self._handle(event)
             raise
-        finally:
-            results = await _cancelled(tasks)
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
+        except BaseException:
+            await _end(tasks)
+            raise
+        for task in tasks:
+            task.result()  # raises what is a bug of ours
 
     async def _next(self, events: CallEvents) -> CallEvent | Intent | None:
         if not events.empty() and not self.deps.interrupt.requested:
@@ -376,8 +376,8 @@ async def _emit_all(events: Iterable[CallEvent]) -> None:
         await emit(event)
 
 
-async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> list[BaseException | None]:
-    """Cancel the tasks that still run, and return the result of each."""
+async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel the tasks that still run, and wait for their end."""
     for task in tasks:
         task.cancel()
-    return await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -138,8 +138,6 @@ def marked_text(text: str, *, anywhere: bool = False) -> str:
 
 def cancelled_result(output: CallOutput) -> CallOutput:
     """Return `output` for a run that was stopped while its result was judged."""
-    if output.result is None:
-        return output
     text = "Cancelled by the user before it was accepted."
     return replace(output, text=text, ok=False, cancelled=True, result=None)
 

@@ -289,7 +289,7 @@ class HookChain:
     def fill(self, value: Any, tool: Tool | None = None) -> FilledIn:
         """Return what the model wrote with its references filled in by each hook."""
         notes, faults = list[str](), list[str]()
-        for hook in self.hooks:
+        for hook in self._that("fill"):
             try:
                 filled = hook.fill(value, tool)
             except Exception:
@@ -330,6 +330,8 @@ class HookChain:
             for place, hook in enumerate(self._that("before_tool")):
                 permission = await hook.before_tool(tool, arguments)
                 match permission:
+                    case None:
+                        continue
                     case str() | Undecided():
                         return arguments, permission
                     case BaseModel() if hook.binds:
@@ -344,7 +346,7 @@ class HookChain:
                         break
                     case Approved():
                         verdict = verdict.and_also(permission) if verdict else permission
-                    case _:
+                    case _:  # arguments that it has replaced before
                         pass
             else:
                 return arguments, verdict
@@ -383,7 +385,7 @@ class HookChain:
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
         """Return the first objection, or the result as the hooks left it."""
         usage = NO_USAGE
-        for hook in self.hooks:
+        for hook in self._that("on_stop"):
             verdict = await hook.on_stop(state, result)
             usage += verdict.usage
             if isinstance(verdict, Block):

@@ -59,6 +59,8 @@ WHY_OF_PERSON = (_DENIED, _MAY_NO_MORE)
 _LONGEST = 50_000
 """Characters of arguments that a person can be asked to check."""
 
+_NO_CHANGES = Changes()
+
 _SAY_IT = "say once in the result that it was not done, and why; it is no gap"
 _NO_OTHER_WAY = f"Do not try to do it in another way; {_SAY_IT}."
 _AS_CHANGED = f"If that changes what this was to do, ask for it so changed; else {_SAY_IT}."
@@ -109,7 +111,7 @@ class ApprovalHook(Hooks):
 
         What is asked without its owner, by a schedule or a rule, may not schedule others unasked.
         """
-        request, changes = self._request, tool.changes or Changes()
+        request, changes = self._request, tool.changes or _NO_CHANGES
         if request.entry in (Entry.SCHEDULE, Entry.RULE):
             return False
         rules = [changes.for_asker]
@@ -146,7 +148,7 @@ class ApprovalHook(Hooks):
         """Return whether the asker may make the call, if it affects the whole workspace."""
         if self._policy.open_memories and Memories in tool.services.values():
             return True
-        changes = tool.changes or Changes()
+        changes = tool.changes or _NO_CHANGES
         if not _says(changes.for_everybody, arguments, if_broken=True):
             return True
         return await self._frontend.may_administer(self._request.user)
@@ -177,7 +179,7 @@ class ApprovalHook(Hooks):
 
     def _approval(self, tool: Tool, arguments: BaseModel, *, leaks: bool) -> Approval:
         canonical_arguments = canonical(arguments)
-        changes = tool.changes or Changes()
+        changes = tool.changes or _NO_CHANGES
         fixed = changes.standing if changes.standing is not None or changes.sensitive else ()
         if leaks or self._request.is_by_rule:
             fixed = None  # each address, and each change by a rule, needs an approval of its own
