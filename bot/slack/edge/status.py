@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from typing_extensions import override
 
 from bot.core.request import Request
 from bot.slack.edge.client import TRANSPORT_ERRORS, error_reason, is_definitive
@@ -88,6 +89,23 @@ class ThreadStatus:
             self.show(channel, thread, ""), self.session(channel, thread, "active")
         )
         return all(settled)
+
+
+class NoStatus(ThreadStatus):
+    """Shows nothing: for runs that nobody in the thread waits for."""
+
+    def __init__(self) -> None:
+        """Need no client."""
+
+    @override
+    async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> bool:
+        return True
+
+    @override
+    async def session(
+        self, channel: str, thread: str, state: str, *, user: str | None = None, title: str = ""
+    ) -> bool:
+        return True
 
 
 def _is_settled(subject: str, error: Exception) -> bool:

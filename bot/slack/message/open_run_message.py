@@ -19,7 +19,7 @@ from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, error_reason
 from bot.slack.edge.people_and_channels import People
-from bot.slack.edge.status import ThreadStatus
+from bot.slack.edge.status import NoStatus, ThreadStatus
 from bot.slack.edge.text import NameOf
 from bot.slack.message.approval_cards import Cards
 from bot.slack.message.message_writer import MessageWriter, QuestionsOf, names_none
@@ -86,7 +86,7 @@ class RunMessages:
     async def _open(
         self, request: Request, post: PostedMessages, writer: MessageWriter
     ) -> AsyncGenerator[RunMessage]:
-        clients, status = self.clients, self.status
+        clients, status = self.clients, NoStatus() if request.is_by_rule else self.status
         known = None if request.private else await post.message()
         ts, stream = await _open_message(known, request, post, writer)
         live = LiveMessage(
@@ -138,7 +138,7 @@ async def _open_message(
     and for a run that must only end and has shown nothing.
     """
     if request.is_by_rule:
-        return ts, None
+        return None, None
     if request.private:
         await leave_thread(request, post, writer)
         return None, None

@@ -108,8 +108,6 @@ class RunMessage:
         await self._live.close()
         await self._cards.post(approvals)
         channel, thread = self._request.channel, self._request.thread
-        if self._request.is_by_rule:
-            return ()
         if self._request.private:  # the thread must not show that a private run waits
             await self._end_status()
             return ()
@@ -173,8 +171,6 @@ class RunMessage:
     async def wait_for_store(self) -> None:
         """Say that the run continues as soon as any worker can save again."""
         await self._live.close()
-        if self._request.is_by_rule:
-            return
         channel, thread = self._request.channel, self._request.thread
         await self._status.show(channel, thread, words.STATUS_WAITING())
         try:
@@ -205,8 +201,6 @@ class RunMessage:
 
     async def _end_status(self) -> None:
         """Clear the status. A failure is recorded, and the status sweep of any process tries again."""
-        if self._request.is_by_rule:  # it had none
-            return
         if not await self._status.end(self._request.channel, self._request.thread):
             await self._note_stale(self._request.thread_key)
 

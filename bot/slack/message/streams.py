@@ -282,8 +282,6 @@ class LiveMessage:
             log.info("Stream %s was left open: %s", stream.ts, type(error).__name__)
 
     async def _run(self) -> None:
-        if self._request.is_by_rule:
-            return
         try:
             await self._resume_session()
             while await self._wait_for_change():
