@@ -91,11 +91,6 @@ def _without_pattern(rule: Rule, message: Posted) -> Outcome:
     return Outcome.RUN if rule.has_word(message.text) else Outcome.NO_MATCH
 
 
-async def is_question_yes(rule: Rule, message: Posted, ask: Ask) -> bool:
-    """Return whether the small model says yes to the question of the rule, or there is none."""
-    return not rule.question or await ask(rule, message)
-
-
 async def pattern_problem(pattern: str) -> str:
     """Return why a pattern cannot be used; "" if it can."""
     try:
@@ -149,7 +144,8 @@ async def dry_run(
     rule: Rule, messages: Sequence[Posted], may_set_off: MaySetOff, ask: Ask | None = None
 ) -> DryRun:
     """Return what the rule would have done with the last 50 messages, oldest first, as if all its limits
-    were unused but the number of runs. `ask` asks the small model, at its cost; None leaves that out."""
+    were unused but the number of runs. `ask` asks the small model the question of the rule, at its cost;
+    None leaves that out."""
     judged = list[Judged]()
     threads, runs = set[str](), 0
     async with warm_processes():
@@ -165,10 +161,10 @@ async def dry_run(
                 outcome = Outcome.ANSWERED_THREAD
             if outcome is Outcome.RUN and runs >= rule.runs_per_day:
                 outcome = Outcome.TOO_MANY
-            if outcome is Outcome.RUN and ask and not await is_question_yes(rule, message, ask):
+            if outcome is Outcome.RUN and ask and not await ask(rule, message):
                 outcome = Outcome.MODEL_SAID_NO
             if outcome is Outcome.RUN:
                 threads.add(message.thread)
                 runs += 1
             judged.append(Judged(message, outcome))
-    return DryRun(judged, asked=ask is not None and bool(rule.question))
+    return DryRun(judged, asked=ask is not None)

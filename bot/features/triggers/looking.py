@@ -17,7 +17,7 @@ from bot.features.triggers.describing import dollars, sentence
 from bot.features.triggers.forms import RuleTarget
 from bot.features.triggers.judging import MOST_LOOKED_AT, DryRun, Judged, Posted, dry_run
 from bot.features.triggers.pages import RulePages
-from bot.features.triggers.rules import Rule
+from bot.features.triggers.rules import Rule, has_word
 from bot.features.triggers.service import RuleService
 from bot.library.isolated import Busy
 from bot.slack.edge.client import TRANSPORT_ERRORS, Identity
@@ -149,7 +149,7 @@ def _line(rule: Rule, judged: Judged, run: DryRun, identity: Identity) -> str:
 def _tests(rule: Rule, message: Posted, *, asked: bool) -> list[str]:
     """Return by what the rule is for a message."""
     tests = list[str]()
-    word = next((word for word in rule.words if _with_word(rule, word).has_word(message.text)), "")
+    word = next((word for word in rule.words if has_word(message.text, word)), "")
     if word:
         tests.append(words.BY_WORD(word=words.QUOTED(text=escape_mrkdwn(word))))
     if rule.pattern:
@@ -157,7 +157,3 @@ def _tests(rule: Rule, message: Posted, *, asked: bool) -> list[str]:
     if asked:
         tests.append(words.BY_MODEL())
     return tests or [words.BY_POSTER()]
-
-
-def _with_word(rule: Rule, word: str) -> Rule:
-    return rule.model_copy(update={"words": (word,)})

@@ -112,7 +112,7 @@ class Rule(BaseModel):
 
     def has_word(self, text: str) -> bool:
         """Return whether the text has one of the words, as whole words; True without any."""
-        return not self.words or any(_has(text, word) for word in self.words)
+        return not self.words or any(has_word(text, word) for word in self.words)
 
 
 class Outcome(StrEnum):
@@ -132,5 +132,6 @@ class Outcome(StrEnum):
     RUN = "run"
 
 
-def _has(text: str, word: str) -> bool:
+def has_word(text: str, word: str) -> bool:
+    """Return whether a text has a word or phrase, as whole words in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None

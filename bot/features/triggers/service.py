@@ -46,18 +46,9 @@ LEFT_OUT = {
 
 _MOST_SHOWN = 200  # characters of an instruction
 
-_FIXED = {
-    "version",
-    "id",
-    "team",
-    "channel",
-    "state",
-    "rest",
-    "revision",
-    "stamp",
-    "failures",
-}
-_FIXED |= {"last_failed", "created_by", "created_at", "approved_by", "approved_at"}
+_FIXED = {"version", "id", "team", "channel", "state", "rest", "revision", "stamp"}
+_FIXED |= {"failures", "last_failed", "created_by", "created_at", "approved_by", "approved_at"}
+"""The fields of a rule that no form changes."""
 
 
 @dataclass(frozen=True, slots=True)
