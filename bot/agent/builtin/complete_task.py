@@ -122,7 +122,8 @@ class Draft:
         self._field = response_type.text_field
         self._filled = filled
         self._arguments = ""
-        self._text = ""
+        self._given = ""
+        self._text = ""  # what was given, with its references filled in
 
     def more(self, arguments: str) -> str:
         """Return what more JSON adds to the text; "" before the text's field, and after it."""
@@ -140,7 +141,9 @@ class Draft:
             self._field = None
         else:
             text = settled(text)
-        text = self._filled(text)
+        if text == self._given:  # a reference is still arriving
+            return ""
+        self._given, text = text, self._filled(text)
         added, self._text = text[len(self._text) :], text
         return added
 
