@@ -42,7 +42,7 @@ from bot.runs.queue.steering import Change, Steering
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
-from bot.runs.watching import Listener, ModelCalled, bounded, name_of, optional
+from bot.runs.watching import Listener, ModelCalled, bounded, doing, name_of, optional
 from bot.store import Lease, Phase, RunRecord
 from bot.toolkit import FileReaders, Tool
 from bot.toolkit.skill import Skill
@@ -94,7 +94,7 @@ class Run:
     parts: tuple[RunPart, ...] = field(init=False)
     model: Model = field(init=False)
     toolbox: Toolbox = field(init=False)
-    _hearing: dict[str, tuple[Listener, ...]] = field(init=False)
+    _hearing: dict[str, list[Listener]] = field(init=False)
 
     def __post_init__(self) -> None:
         deps, stores = self.deps, self.deps.stores
@@ -130,11 +130,7 @@ class Run:
         self.narrator = Narrator(self.request, self.run_id, self.saved)
         self.listeners = (self.narrator, *self.listeners, *self.parts)
         self._hearing = {
-            method: tuple(
-                listener
-                for listener in self.listeners
-                if getattr(type(listener), method) is not getattr(Listener, method)
-            )
+            method: doing(method, self.listeners, Listener)
             for method in ("on_event", "on_model_call")
         }
 
@@ -203,7 +199,7 @@ class Run:
                 getattr(listener, method)(news)
             except Exception:
                 for each, hearing in self._hearing.items():
-                    self._hearing[each] = tuple(other for other in hearing if other is not listener)
+                    self._hearing[each] = [other for other in hearing if other is not listener]
                 log.exception("%s failed, and hears no more of its run", name_of(listener))
 
     @asynccontextmanager
@@ -354,7 +350,7 @@ class Run:
 
     async def _skills(self) -> list[Skill]:
         skills = list[Skill]()
-        for part in self.parts:
+        for part in doing("skills", self.parts, RunPart):
             async with bounded(part, "skills"):
                 skills += await part.skills()
         return skills
@@ -363,7 +359,7 @@ class Run:
         return self.toolbox.catalogue.get(name)
 
     def _trace_report(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> Reported:
-        for part in self.parts:
+        for part in doing("trace_report", self.parts, RunPart):
             with optional(part, "trace_report"):
                 if traced := part.trace_report(report, conversation):
                     return traced

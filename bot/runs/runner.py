@@ -49,7 +49,7 @@ from bot.runs.results.result_markdown import result_text
 from bot.runs.run import Run, decoded
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_parts import RunPart
-from bot.runs.watching import bounded, name_of, optional
+from bot.runs.watching import Listener, bounded, doing, name_of, optional
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 from bot.store.values import Command, sendable
 from bot.text.translation import Text, load_catalogue, reader
@@ -384,7 +384,7 @@ class Runner:
             "unconnected": tuple(accounts_missing(state)),
         }
         outcome = outcome.model_copy(update=facts)
-        for part in reversed(run.parts):
+        for part in reversed(doing("complete", run.parts, RunPart)):
             with optional(part, "complete"):
                 outcome = Outcome.model_validate(part.complete(outcome, ended))
         return with_partial_results(outcome, state, loop_deps.toolbox.is_change)
@@ -482,7 +482,7 @@ def _in_words(
 def _audit_facts(parts: Sequence[RunPart], outcome: Outcome) -> dict[str, int]:
     """Return what features put on record about an outcome."""
     facts = dict[str, int]()
-    for part in parts:
+    for part in doing("audit_facts", parts, RunPart):
         with optional(part, "audit_facts"):
             counts = part.audit_facts(outcome)
             facts |= {field: int(counts[field]) for field in OF_FEATURES if field in counts}
@@ -492,7 +492,7 @@ def _audit_facts(parts: Sequence[RunPart], outcome: Outcome) -> dict[str, int]:
 def _commands_of(parts: Sequence[RunPart], outcome: Outcome) -> list[tuple[RunPart, Command]]:
     """Return what features save with an outcome, each command with its part."""
     commands = list[tuple[RunPart, Command]]()
-    for part in parts:
+    for part in doing("saving", parts, RunPart):
         with optional(part, "saving"):
             commands += [(part, sendable(command)) for command in part.saving(outcome)]
     return commands
@@ -578,7 +578,7 @@ async def _deliver(run: Run, outcome: Outcome) -> None:
 
     async def deliver_once() -> None:
         await run.surface.finish(outcome)
-        for listener in run.listeners:
+        for listener in doing("on_end", run.listeners, Listener):
             async with bounded(listener, "on_end"):
                 await listener.on_end(outcome)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from contextlib import (
     AbstractContextManager,
     asynccontextmanager,
@@ -12,7 +12,7 @@ from contextlib import (
     nullcontext,
 )
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from bot.agent.events import Event
 from bot.core.budgets import Spent
@@ -67,6 +67,15 @@ class Listener:
         If it raises StoreUnavailable, or the process dies, the outcome is delivered again: must be
         safe to repeat.
         """
+
+
+L = TypeVar("L", bound=Listener)
+
+
+def doing(method: str, listeners: Iterable[L], base: type[L]) -> list[L]:
+    """Return those of which `method` does something, in order: that of their `base` does nothing."""
+    nothing = getattr(base, method)
+    return [listener for listener in listeners if getattr(type(listener), method) is not nothing]
 
 
 PART_SECONDS = 60.0

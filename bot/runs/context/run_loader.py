@@ -20,7 +20,7 @@ from bot.runs.context.earlier_exchanges import DirectHistory
 from bot.runs.context.thread_news import news_of_thread
 from bot.runs.run_parts import RunPart
 from bot.runs.settings import DirectSettings
-from bot.runs.watching import bounded, optional
+from bot.runs.watching import bounded, doing, optional
 from bot.store import Stores
 from bot.toolkit import Conversation
 from bot.toolkit.catalogue import Catalogue
@@ -145,7 +145,7 @@ class RunLoader:
 def _wished(parts: Sequence[RunPart], catalogue: Catalogue) -> dict[str, str]:
     """Return the names of the skills that code acquires with the request, and by whose wish."""
     wished = dict[str, str]()
-    for part in parts:
+    for part in doing("acquired", parts, RunPart):
         with optional(part, "acquired"):
             wished |= part.acquired(catalogue)
     return wished
@@ -156,7 +156,7 @@ async def _opening(parts: Sequence[RunPart], caller: CallerState) -> tuple[Item,
     if caller.previous_response_id:
         return ()
     items = list[Item]()
-    for part in parts:
+    for part in doing("opening", parts, RunPart):
         async with bounded(part, "opening"):
             items += await part.opening()
     return tuple(items)

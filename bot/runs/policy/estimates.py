@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from bot.core.budgets import Spent
@@ -18,21 +19,31 @@ _BYTES_PER_TOKEN = 3  # low for most languages, so that tokens are rather overes
 _IMAGE_BYTES = 6_000  # counted per image: the size of its data says nothing about its tokens
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExpectedCall:
     """A call to a model, by what is known before it is made.
 
-    The call sends `new_tokens` of its own and continues a response that used `before`. With
+    The call sends its `request` and continues a response that used `before`. With
     `is_warm` it continues a call of the same run, so that the service has probably cached its input.
     A call with a `price` is no response: `model` is then that of the run, and the price what the call
     is expected to cost.
     """
 
     model: str
-    new_tokens: int = 0
+    request: ModelRequest | None = None
     before: Usage = NO_USAGE
     is_warm: bool = False
     price: Spent | None = None
+
+    @cached_property
+    def new_tokens(self) -> int:
+        """The tokens that the call itself sends. Without budgets, hardly anybody asks for them."""
+        if self.request is None:
+            return 0
+        size = sum(map(_size, self.request.input))
+        if not self.request.previous_response_id:
+            size += len(self.request.instructions.encode()) + len(str(self.request.tools).encode())
+        return size // _BYTES_PER_TOKEN
 
     def usage(self, *, output_tokens: int, cached_tokens: int) -> Usage:
         """Return the usage of the call, given its output tokens and cached input tokens."""
@@ -46,11 +57,9 @@ class ExpectedCall:
 
 def expected_call(request: ModelRequest, before: Usage, *, is_warm: bool) -> ExpectedCall:
     """Return the expected call of `request`; `before` is the usage of the response it continues."""
-    size = sum(map(_size, request.input))
     if not request.previous_response_id:
-        size += len(request.instructions.encode()) + len(str(request.tools).encode())
         before, is_warm = NO_USAGE, False
-    return ExpectedCall(request.model, size // _BYTES_PER_TOKEN, before, is_warm)
+    return ExpectedCall(request.model, request, before, is_warm)
 
 
 def _recent() -> deque[Any]:
