@@ -20,6 +20,7 @@ _HUGE = 1_000_000
 _READING = "Page it with read_artifact, or search it with search_artifact."
 _CUT = "\n[… the middle of long lines is not shown …]\n"
 _CHARACTERS_PER_TOKEN = 4
+_MOST_TOKENS = 2  # of a character
 SAVED = "All of it was saved: handle: "
 _HANDLE = re.compile(rf"^{SAVED}(\S+) · ", re.MULTILINE)
 _SHOWN_PART = re.compile(r"handle: (\S+) · ")
@@ -39,7 +40,8 @@ class Room:
         Fewer characters fit where each takes more tokens than usual, as in Chinese or in rows of
         numbers.
         """
-        taken = estimated_tokens(text) if self.tokens else 0
+        is_tight = 0 < self.tokens < len(text) * _MOST_TOKENS
+        taken = estimated_tokens(text) if is_tight else 0
         if taken <= self.tokens:
             return self.characters
         return min(self.characters, len(text) * self.tokens // taken)
