@@ -60,13 +60,16 @@ class References:
     def add(self, outputs: Iterable[Output]) -> None:
         """Take in what was read, with the references in the arguments of calls filled in."""
         for output in outputs:
-            arguments = output.arguments
-            if "{{" in arguments:
-                walk = _Walk(self.figures, None, escaped=False)
-                filled = walk.through(_json(arguments), "")
-                arguments = json.dumps(filled, ensure_ascii=False)
-            self.outputs.append(replace(output, arguments=arguments))
+            self.outputs.append(self._as_called(output))
             self._figures = None
+
+    def _as_called(self, output: Output) -> Output:
+        """Return an output with the arguments that its call was made with."""
+        if "{{" not in output.arguments:
+            return output
+        walk = _Walk(self.figures, None, escaped=False)
+        filled = walk.through(_json(output.arguments), "")
+        return replace(output, arguments=json.dumps(filled, ensure_ascii=False))
 
     @property
     def figures(self) -> Figures:

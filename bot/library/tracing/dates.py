@@ -35,6 +35,7 @@ _PATTERNS = [
         rf"(?<!\w){_WORD},?{_OF}{_YEAR}",
     )
 ]
+_DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(
     r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:"
     r":(?P<minute>[0-5]\d)(?::[0-5]\d(?:[.,]\d+)?)?(?![\d:])"
@@ -132,7 +133,8 @@ _Written = tuple[int, int, list[list[DateParts]], bool]
 def _dates(text: str) -> Iterator[_Written]:
     """Yield where dates are, the readings of each (a range has two), and whether they are doubtful."""
     words = words_for(text)
-    for pattern in (*_PATTERNS, _quarters(tuple(words.quarters))):
+    with_digits = _PATTERNS if _DIGIT.search(text) else ()
+    for pattern in (*with_digits, _quarters(tuple(words.quarters))):
         groups, at = pattern.groupindex, 0
         while match := pattern.search(text, at):
             days = _days(match, words)

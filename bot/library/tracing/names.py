@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from bot.library.tracing.cldr import Words, words_for
@@ -190,34 +190,32 @@ def _names(table: ShownTable, words: Words) -> dict[str, frozenset[int]]:
     return {name: frozenset(numbers) for name, numbers in names.items()}
 
 
-def _variants(value: str, title: str, words: Words) -> Iterator[str]:
-    """Yield what a cell may be called: itself, its beginning, its year or month, its country in the
+def _variants(value: str, title: str, words: Words) -> list[str]:
+    """Return what a cell may be called: itself, its beginning, its year or month, its country in the
     languages of the text."""
     if value.isdecimal():
         if _YEAR.fullmatch(value):
-            yield value
-        elif _MONTH.search(title):
-            yield from _months(int(value), words)
-        return
-    if date := _DATE.fullmatch(value):
-        yield date[1]
-        yield from _months(int(date[2]), words)
+            return [value]
+        return _months(int(value), words) if _MONTH.search(title) else []
+    date = _DATE.fullmatch(value)
+    names = [date[1], *_months(int(date[2]), words)] if date else []
     if not _LETTER.search(value) or len(value) > _LONGEST or value.casefold() in _TOTALS:
-        return
+        return names
     if len(value) >= (_FEWEST_LETTERS if value.islower() and value.isascii() else 2):
-        yield value
+        names.append(value)
     parts = value.split()
     if len(parts) > 1 and parts[0].casefold() not in _TOTALS:
         if len(parts[0]) >= _FEWEST_LETTERS and parts[0][0].isupper():
-            yield parts[0]
+            names.append(parts[0])
         if len(parts) > 2 or len(value) > 2 * _FEWEST_LETTERS:
-            yield " ".join(parts[:-1]) if len(parts) > 2 else value
-    yield from words.territories.get(value.casefold(), ())
+            names.append(" ".join(parts[:-1]) if len(parts) > 2 else value)
+    names += words.territories.get(value.casefold(), ())
+    return names
 
 
-def _months(month: int, words: Words) -> Iterator[str]:
-    """Yield the names of a month, but for short ones, which are words of other meanings too."""
-    return (name for name, number in words.months.items() if number == month and len(name) > 3)
+def _months(month: int, words: Words) -> list[str]:
+    """Return the names of a month, but for short ones, which are words of other meanings too."""
+    return [name for name, number in words.months.items() if number == month and len(name) > 3]
 
 
 def _places(name: str, text: str, *, folded: bool = False) -> list[tuple[int, int]]:

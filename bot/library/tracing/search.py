@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 from urllib.parse import quote
+
+from pydantic_core import SchemaValidator, core_schema
 
 from bot.library.tracing.cldr import plain
 from bot.library.tracing.constants import literals_in, worked_out_in
@@ -364,6 +366,14 @@ class Searched:
         if not url.startswith("http") or "slack" in url or not words:
             return ""
         return f"{url.partition('#')[0]}#:~:text={quote(' '.join(words), safe='')}"
+
+
+def holding(spellings: Iterable[str]) -> Callable[[str], bool]:
+    """Return a function that says whether a text holds one of some spellings. It looks at each character
+    once, however many they are: pydantic checks patterns with Rust's regex."""
+    pattern = "|".join(map(re.escape, spellings))
+    holds = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
+    return lambda text: holds.isinstance_python(text.encode(errors="replace"))
 
 
 def _number(value: Decimal) -> Number:

@@ -18,7 +18,7 @@ from bot.library.tracing.names import misattributed_row
 from bot.library.tracing.outputs import Counts, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import folded
 from bot.library.tracing.references import Filled
-from bot.library.tracing.search import Hit, Searched, Wanted
+from bot.library.tracing.search import Hit, Searched, Wanted, holding
 from bot.library.tracing.writing import PERCENT, value_of
 
 _SECONDS = 0.020
@@ -76,9 +76,11 @@ def trace(
     own = [finding for one in filled if (finding := search.filled(one, fields))]
     if not stated and not own:
         return Traced()
-    typed = [_Typed(statement) for statement in stated]
-    for claim in typed:
-        search.look_for(claim)
+    typed = [
+        _Typed(statement, Wanted(statement.number) if statement.number else None)
+        for statement in stated
+    ]
+    search.look_for(typed)
     search.derive(typed, own)
     is_ignored = has_material and not has_read
     for claim in typed:
@@ -92,9 +94,10 @@ def trace(
 
 @dataclass(slots=True)
 class _Typed:
-    """A claim that the model typed, and what was found of it."""
+    """A claim that the model typed, and what was found of it. `wanted` is its figure."""
 
     statement: Statement
+    wanted: Wanted | None
     verdict: Verdict = Verdict.UNTRACED
     reason: Reason | None = Reason.NOT_FOUND
     places: tuple[Place, ...] = ()
@@ -185,33 +188,40 @@ class _Search:
         has_outputs = any(searched.output.counts in read for searched in newest)
         return cls(newest, has_outputs, is_readable, len(newest) < len(counting))
 
-    def _in_time(self) -> Iterable[Searched]:
-        for searched in self.outputs:
+    def _in_time(self, some: Iterable[Searched] | None = None) -> Iterable[Searched]:
+        for searched in self.outputs if some is None else some:
             if time.thread_time() > self._end:
                 self.is_cut = True
                 return
             yield searched
 
-    def look_for(self, claim: _Typed) -> None:
-        statement = claim.statement
-        match statement.kind:
-            case Claim.QUOTE:
-                self._quote(claim)
-            case Claim.ADDRESS:
-                self._address(claim)
-            case Claim.ID:
-                self._id(claim)
-            case Claim.DATE:
-                self._date(claim)
-            case Claim.FIGURE:
-                self._figure(claim)
+    def look_for(self, claims: Sequence[_Typed]) -> None:
+        with_figures = self._with_figures([claim.wanted for claim in claims if claim.wanted])
+        for claim in claims:
+            match claim.statement.kind:
+                case Claim.QUOTE:
+                    self._quote(claim)
+                case Claim.ADDRESS:
+                    self._address(claim)
+                case Claim.ID:
+                    self._id(claim)
+                case Claim.DATE:
+                    self._date(claim)
+                case Claim.FIGURE:
+                    self._figure(claim, with_figures)
 
-    def _figure(self, claim: _Typed) -> None:
-        statement = claim.statement
-        assert statement.number  # noqa: S101 - that is what makes it a figure
-        wanted, hits = Wanted(statement.number), list[Hit]()
-        for is_spelled in (True, False):
-            for searched in self._in_time():
+    def _with_figures(self, figures: Sequence[Wanted]) -> list[Searched]:
+        """Return the outputs in which one of some figures is spelled as an answer or a tool does."""
+        if not figures:
+            return []
+        holds = holding(spelling for wanted in figures for spelling in wanted.spellings)
+        return [searched for searched in self._in_time() if holds(searched.plain)]
+
+    def _figure(self, claim: _Typed, with_figures: Sequence[Searched]) -> None:
+        statement, wanted, hits = claim.statement, claim.wanted, list[Hit]()
+        assert wanted  # noqa: S101 - that is what makes it a figure
+        for is_spelled, outputs in ((True, with_figures), (False, self.outputs)):
+            for searched in self._in_time(outputs):
                 if statement.text not in searched.output.untraced and self._trusts(searched):
                     hits += searched.numbers(wanted, is_spelled=is_spelled)
             if hits:

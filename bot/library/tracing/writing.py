@@ -8,7 +8,13 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from babel import Locale
-from babel.numbers import format_compact_decimal, format_decimal, format_percent
+from babel.numbers import (
+    NumberPattern,
+    format_compact_decimal,
+    format_decimal,
+    format_percent,
+    parse_pattern,
+)
 
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 PERCENT = re.compile(
@@ -91,7 +97,7 @@ def _in_locale(
     if "%" in forms:
         standard = str(locale.percent_formats[None].pattern)
         return format_percent(value / 100, format=_NUMBER.sub(number, standard), locale=locale)
-    return format_decimal(value, format=number, locale=locale)
+    return format_decimal(value, format=_pattern(number), locale=locale)
 
 
 def _places(value: Decimal, most: int) -> int:
@@ -114,6 +120,11 @@ def _is_name(value: Decimal, column: str, others: Iterable[str]) -> bool:
             return False
         years.add(year)
     return len(years) > 1
+
+
+@lru_cache(maxsize=256)
+def _pattern(written: str) -> NumberPattern:
+    return parse_pattern(written)
 
 
 @lru_cache(maxsize=64)
