@@ -44,6 +44,7 @@ from bot.runs.run_parts import RunPart
 from bot.runs.surface import UNWATCHED, Surface
 from bot.runs.watching import Listener, ModelCalled, bounded, doing, name_of, optional
 from bot.store import Lease, Phase, RunRecord
+from bot.store.values import Command
 from bot.toolkit import FileReaders, Tool
 from bot.toolkit.skill import Skill
 
@@ -264,8 +265,9 @@ class Run:
         """
         stores, charges = self.deps.stores, self.spending.charges()
         # Only before the model is asked it matters whether the bot is paused, or others wait.
-        reads = (stores.pause.reading(), stores.mailbox.counting(self.request.thread_key))
-        asks_model = state.open is None and state.ending is None
+        reads = list[Command]()
+        if state.open is None and state.ending is None:
+            reads = [stores.pause.reading(), stores.mailbox.counting(self.request.thread_key)]
         replies = await stores.runs.save_point(
             self.run_id,
             state.model_dump_json(),
@@ -275,7 +277,7 @@ class Run:
             joined=[request.id for request in change.joined] if change else None,
             on_record=await self.audit.take_noted(),
             charges=[*charges.values()],
-            reads=reads if asks_model else (),
+            reads=reads,
             **more,
         )
         self.spending.on_saved(charges)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Collection
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -262,11 +262,13 @@ class Spending(Hooks):
         """Return the estimated cost of a call without a response, after `output_bytes` bytes of output."""
         return self._estimates.interrupted(call, output_bytes)
 
+    def cost(self, model: str, usage: Usage | None) -> float | None:
+        """Return the price of `usage` in dollars, None if either is not known."""
+        return self._estimates.prices.cost(model, usage) if usage else None
+
     def tell(self, call: ModelCalled) -> None:
         """Tell the listeners of a call that ended."""
-        cost = self._estimates.prices.cost(call.model, call.usage) if call.usage else None
-        priced = replace(call, cost=cost)
-        self._run.hear("on_model_call", priced)
+        self._run.hear("on_model_call", call)
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
@@ -414,12 +416,12 @@ class _SpendingModel:
         call = spending.expected(request)
         hold = await spending.hold(call, is_last=request.is_last)
         began, output_bytes, spent, is_settled = clock(), 0, None, False
-        ended = ModelCalled(request.model, "abandoned", 0.0)
+        outcome, response, usage, estimated = "abandoned", None, None, None
         try:
             async with aclosing(self.inner.respond(request)) as parts:
                 async for part in parts:
                     if isinstance(part, ModelResponse):
-                        ended = replace(ended, outcome="ok", response=part, usage=part.billed)
+                        outcome, response, usage = "ok", part, part.billed
                         spent = spending.count(call, part)
                         spending.charge(hold, spent)
                         is_settled = True
@@ -427,7 +429,7 @@ class _SpendingModel:
                         output_bytes += len(part.text.encode())
                     yield part
         except ModelError as error:
-            ended = replace(ended, outcome=error.kind, usage=error.usage)
+            outcome, usage = error.kind, error.usage
             if error.usage:
                 spent = spending.count_failed(call, error.usage)
             elif not output_bytes and error.kind is not ModelErrorKind.INTERRUPTED:
@@ -435,14 +437,23 @@ class _SpendingModel:
             raise
         finally:
             if spent is None:
-                spent = spending.estimate(call, output_bytes)
-                ended = replace(ended, estimated=spent)
+                spent = estimated = spending.estimate(call, output_bytes)
             seconds = clock() - began
             try:
                 if not is_settled:
                     await _settle_briefly(spending.settle(hold, spent))
             finally:
-                spending.tell(replace(ended, seconds=seconds))
+                spending.tell(
+                    ModelCalled(
+                        request.model,
+                        outcome,
+                        seconds,
+                        response,
+                        usage,
+                        spending.cost(request.model, usage),
+                        estimated,
+                    )
+                )
 
 
 async def _settle_briefly(settling: Awaitable[None]) -> None:

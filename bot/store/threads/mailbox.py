@@ -43,6 +43,8 @@ def taking(
     redis: Connection, thread_key: str, run_id: str, ids: Sequence[str], seconds: int
 ) -> list[tuple[Any, ...]]:
     """Return the commands that make waiting requests part of a run, for `Lease.write`."""
+    if not ids:
+        return []
     mailbox, _ = mailbox_keys(redis, thread_key)
     removed = [("LREM", mailbox, 1, request_id) for request_id in ids]
     named = [("SET", run_of_key(redis, request_id), run_id, "EX", seconds) for request_id in ids]
