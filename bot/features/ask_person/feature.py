@@ -83,8 +83,7 @@ class QuestionListeners(SlackPart):
 
         @app.button(SEND_CHECKED)
         async def send_checked(press: Press) -> None:
-            shown, approval = await decisions.approval_of(press)
-            await decisions.check_may_decide(approval, press)
+            shown, approval = await decisions.to_decide(press)
             places = checked_options(press.body.get("state") or {"values": {}})
             if not places:
                 raise NotPermitted(words.CHOOSE())
@@ -94,14 +93,12 @@ class QuestionListeners(SlackPart):
 
         @app.button(OPEN_FORM)
         async def open_form(press: Press) -> None:
-            shown, approval = await decisions.approval_of(press)
-            await decisions.check_may_decide(approval, press)
+            shown, approval = await decisions.to_decide(press)
             await press.open(answer_form(approval, press.card(shown)))
 
         @app.modal(FORM)
         async def answer_in_words(form: Submitted) -> None:
             press = form.pressed
-            shown, approval = await decisions.approval_of(press)
-            await decisions.check_may_decide(approval, press)
+            shown, approval = await decisions.to_decide(press)
             answer = {"text": typed_text(form.view)}
             await decisions.answer(press, shown, approval, Verdict.APPROVED, answer)

@@ -114,14 +114,12 @@ class QuestionListeners(SlackPart):
 
         @app.button(OPEN_INPUT)
         async def open_input(press: Press) -> None:
-            shown, approval = await decisions.approval_of(press)
-            await decisions.check_may_decide(approval, press)
+            shown, approval = await decisions.to_decide(press)
             await press.open(input_modal(approval, press.card(shown)))
 
         @app.modal(INPUT_FORM)
         async def answer_input(form: Submitted) -> None:
             press = form.pressed
-            shown, approval = await decisions.approval_of(press)
-            await decisions.check_may_decide(approval, press)
+            shown, approval = await decisions.to_decide(press)
             filled_in = typed_answer(approval, form.view)
             await decisions.answer(press, shown, approval, Verdict.APPROVED, filled_in)

@@ -108,11 +108,14 @@ class ApprovalDecisions:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
         return shown, approval
 
-    async def check_may_decide(self, approval: Approval, press: ButtonPress) -> None:
-        """Raise NotPermitted, with a sentence for the person who pressed, unless they may decide."""
+    async def to_decide(self, press: ButtonPress) -> tuple[Shown, Approval]:
+        """Return what `approval_of` does to somebody who may decide. Raises NotPermitted, with a sentence for
+        the person who pressed."""
+        shown, approval = await self.approval_of(press)
         if not await self._may_decide(approval, press.user):
             await self._refused(press, f"{press.action} {approval.subject}", approval.run_id)
             raise NotPermitted(_only_approvers(approval))
+        return shown, approval
 
     async def _may_decide(self, approval: Approval, user: str) -> bool:
         is_enough = not self._app.waits.of(approval).members_only

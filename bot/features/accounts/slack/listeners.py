@@ -73,8 +73,7 @@ class AccountListeners(SlackPart):
         await self.workspace.look_at_admins()
 
     async def _paste(self, press: Press) -> None:
-        _, approval = await self.app.decisions.approval_of(press)
-        await self.app.decisions.check_may_decide(approval, press)
+        _, approval = await self.app.decisions.to_decide(press)
         link = await self.people.connect_link(approval)
         await self._open_paste(press, approval.tool, link)
 
