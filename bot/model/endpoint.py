@@ -112,12 +112,16 @@ class Endpoint:
         transport = cast("AiohttpTransport", self._http._transport_for_url(request.url))
         if not isinstance(transport.client, ClientSession):
             transport.client = transport.get_client()
-        headers = {k: v for k, v in request.headers.items() if k not in _SET_BY_AIOHTTP}
-        proxy, to_proxy = transport.proxy, dict[str, str]()
+        headers = dict(request.headers)
+        for name in _SET_BY_AIOHTTP:
+            headers.pop(name, None)
+        proxy, for_proxy = transport.proxy, dict[str, str]()
         if proxy and proxy.auth:
-            # Without TLS there is no tunnel: the proxy reads the request itself.
-            whose = to_proxy if request.url.scheme == "https" else headers
-            whose["proxy-authorization"] = encode_basic_auth(*proxy.auth)
+            password = {"proxy-authorization": encode_basic_auth(*proxy.auth)}
+            if request.url.scheme == "https":  # in a tunnel, which the proxy is asked for first
+                for_proxy = password
+            else:
+                headers |= password
         limits = request.extensions["timeout"]
         return partial(
             transport.client.request,
@@ -129,7 +133,7 @@ class Endpoint:
                 sock_connect=limits["connect"], sock_read=limits["read"], connect=limits["pool"]
             ),
             proxy=str(proxy.url) if proxy else None,
-            proxy_headers=to_proxy,
+            proxy_headers=for_proxy,
         )
 
 

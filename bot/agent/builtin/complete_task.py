@@ -122,8 +122,8 @@ class Draft:
         self._field = response_type.text_field
         self._filled = filled
         self._arguments = ""
-        self._given = ""
-        self._text = ""  # what was given, with its references filled in
+        self._unfilled = ""
+        self._text = ""
 
     def more(self, arguments: str) -> str:
         """Return what more JSON adds to the text; "" before the text's field, and after it."""
@@ -141,9 +141,9 @@ class Draft:
             self._field = None
         else:
             text = settled(text)
-        if text == self._given:  # a reference is still arriving
+        if text == self._unfilled:  # a reference is still arriving
             return ""
-        self._given, text = text, self._filled(text)
+        self._unfilled, text = text, self._filled(text)
         added, self._text = text[len(self._text) :], text
         return added
 
