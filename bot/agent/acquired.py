@@ -54,8 +54,6 @@ async def lacking(phases: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     interrupt their making, and then they are still lacking. What is no longer available, such as a skill
     that the channel does not have any more, is said to count no longer.
     """
-    if not (state.acquired or state.noted):
-        return state, ()
     text_of = phases.deps.toolbox.catalogue.text_of
     noted = _noted(state)
     if gone := [name for name, digest in noted.items() if digest and text_of(name) is None]:
@@ -65,7 +63,7 @@ async def lacking(phases: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     known = {name: text_of(name) for name in (*noted, *state.acquired)}
     wanted = {name: text for name, text in known.items() if text and _lacks(noted, name, text)}
     if not wanted:
-        return state.replace(noted=noted), ()
+        return state if noted == state.noted else state.replace(noted=noted), ()
     try:
         with phases.deps.interrupt.within(phases.hook_deadline(state)):
             made = await asyncio.gather(*(_made(phases, *each) for each in wanted.items()))

@@ -278,9 +278,12 @@ def holds_secret(arguments: str) -> bool:
     return redacted(arguments) != arguments
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
+
+
 def canonical(arguments: BaseModel) -> str:
     """Return arguments as JSON; equal values give equal text."""
-    return json.dumps(arguments.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
+    return _CANONICAL.encode(arguments.model_dump(mode="json"))
 
 
 def digest(tool: str, arguments: str, mentioned: Sequence[str] = ()) -> str:

@@ -214,7 +214,7 @@ class Tool:
         provided = {name: services[kind] for name, kind in self.services.items()}
         result = await call_with_retries(
             self.function,
-            dict(arguments) | provided,
+            vars(arguments) | provided,
             name=self.name,
             seconds=self.timeout,
             retries=self.retries,

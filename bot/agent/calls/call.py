@@ -165,8 +165,10 @@ class Calls:
     def _with_readers(self, output: CallOutput) -> CallOutput:
         """Return `output` with the tools that read what the call saved and that it names to go on
         with, for the next request. Any more would make the service read the conversation anew."""
-        saved = output.kept.saved
-        inputs = saved_inputs(artifact.handle for artifact in saved) if saved else ()
+        saved = output.record.saved if output.record else ()
+        if not saved:
+            return output
+        inputs = saved_inputs(artifact.handle for artifact in saved)
         readers = [n for n in self.toolbox.catalogue.readers_of(inputs) if n in output.text]
         return replace(output, acquired=(*output.acquired, *readers)) if readers else output
 

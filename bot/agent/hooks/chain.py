@@ -334,6 +334,8 @@ class HookChain:
                         continue
                     case str() | Undecided():
                         return arguments, permission
+                    case Approved():
+                        verdict = verdict.and_also(permission) if verdict else permission
                     case BaseModel() if hook.binds:
                         arguments = permission
                     case BaseModel() if place not in replaced and permission != arguments:
@@ -344,8 +346,6 @@ class HookChain:
                             log.exception("a hook replaced arguments", extra={"tool": tool.name})
                             return arguments, _WRONG_ARGUMENTS.format(name=tool.name)
                         break
-                    case Approved():
-                        verdict = verdict.and_also(permission) if verdict else permission
                     case _:  # arguments that it has replaced before
                         pass
             else:

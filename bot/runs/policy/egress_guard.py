@@ -175,13 +175,14 @@ class EgressGuard(Hooks):
             return {}
         # Also of the response that ends the run: the next one may not be offered these tools.
         self._note_acquired(state)
+        asked = self._asked()
         questions = {user: [*texts] for user, texts in self._earlier_questions.items()}
-        for request in self._asked():
+        for request in asked:
             texts = questions.setdefault(request.user, [])
             if not request.suggested and (text := self._normalised(request.text)) not in texts:
                 texts.append(text)
-        read = {*self._sources, *(_person(request) for request in self._asked())}
-        if any(map(_has_more_than_words, self._asked())):
+        read = {*self._sources, *map(_person, asked)}
+        if any(map(_has_more_than_words, asked)):
             read.add(_THREAD)
         thread = {
             "read": sorted(read),
@@ -285,9 +286,10 @@ class EgressGuard(Hooks):
 
         A server's own outputs are not private to that server.
         """
-        others = self._sources - set(map(_person, self._asked()))
+        asked = self._asked()
+        others = self._sources.difference(map(_person, asked))
         others -= {_origin(tool)} if tool.is_of_server else set()
-        return bool(others) or any(map(_has_more_than_words, self._asked()))
+        return bool(others) or any(map(_has_more_than_words, asked))
 
     def _uses(self, tool: Tool, arguments: BaseModel) -> list[tuple[str, int, int]] | None:
         """Return the allowances that the call uses: for each its name, the amount and the limit.
