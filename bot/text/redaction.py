@@ -129,6 +129,8 @@ def redact_setting(secret: str, name: str) -> None:
 
 def redacted(text: str) -> str:
     """Return `text` with each secret replaced by `[redacted KIND]`."""
+    if len(text) < _SHORTEST_CONFIGURED:  # shorter than what any pattern matches, too
+        return text
     found = [(each, "token") for each in tuple(_remembered) if each in text]
     found += [(each, name) for each, name in tuple(_configured.items()) if each in text]
     for secret, name in sorted(found, key=lambda each: -len(each[0])):  # one may hold another

@@ -4,6 +4,7 @@ none, and this takes some 2 µs for 1,000 characters, a tenth or less of what `r
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from pydantic_core import SchemaValidator, core_schema
 
@@ -13,7 +14,11 @@ def scanner(pattern: str) -> Callable[[str], bool]:
     once, whatever the pattern.
 
     The pattern is one of Rust's regex, with which pydantic checks texts: it looks neither ahead nor
-    behind. Half a surrogate pair counts as "?".
+    behind. It is read when it is needed first. Half a surrogate pair in a text counts as "?".
     """
-    holding = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
-    return lambda text: holding.isinstance_python(text.encode(errors="replace"))
+
+    @cache
+    def holding() -> SchemaValidator:
+        return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
+
+    return lambda text: holding().isinstance_python(text.encode(errors="replace"))
