@@ -64,6 +64,11 @@ def test_a_secret_is_replaced_and_said_to_be(kind):
     assert text.endswith(" after")
 
 
+def test_half_a_surrogate_pair_hides_no_secret():
+    """Nothing can encode it, and what looks for hints encodes the text."""
+    assert A1 not in redacted(f"\ud83d {''.join(SECRETS['Slack bot'])}")
+
+
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays(text):
     assert redacted(text) == text
