@@ -81,6 +81,7 @@ ROWS = {
         ("SIGTERM while something is changed", "that is ended, the rest elsewhere", "unit/runs/test_runner.py::test_a_process_that_stops_ends_what_it_is_changing"),
         ("longer than the grace", "elsewhere at once", "unit/runs/test_engine.py::test_what_outlasts_the_grace_goes_on_elsewhere_at_once"),
         ("kill -9, raise, standstill, lost reply", "`python -m tests.faults`", "faults/test_windows.py::test_nothing_is_lost_and_nothing_doubled"),
+        ("killed around the only post of a quick run", "one message", "faults/test_kill.py::test_a_quick_answer_is_posted_once_wherever_the_process_is_killed"),
         ("killed all the time, while Redis stands still now and then", "`python -m tests.faults --storm`", "faults/test_storm.py::test_nothing_is_lost_or_doubled_in_a_short_storm"),
         ("all is lost in a storm, and a backup made in it is restored", "`python -m tests.faults --storm --restore`", "faults/test_storm.py::test_a_backup_made_in_a_storm_brings_back_no_answer_twice"),
         ("stands still, rolling restarts, dies while Slack, Redis or the model fails, or while a person presses Stop", "one end each, in order; nothing is left", "faults/test_other_faults.py::test_every_question_has_one_end"),

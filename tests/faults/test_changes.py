@@ -26,7 +26,7 @@ from tests.faults.conversation import answered_by, since_result, tags_in
 from tests.faults.fleet import RETRIES
 from tests.faults.processes import environment, started
 from tests.support.commands import Command
-from tests.support.deployment import Deployment, is_terminal
+from tests.support.deployment import A_MOMENT, Deployment, is_terminal
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
@@ -55,6 +55,8 @@ class Model:
 
     async def __call__(self, request: ModelRequest) -> Reply:
         self.asked += 1
+        if self.asked == 1:
+            await asyncio.sleep(A_MOMENT)
         await self.go.wait()
         items = since_result(request.items)
         stops = [n for n, item in enumerate(items) if STOPPED in item_text(item)]

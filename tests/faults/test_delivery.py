@@ -10,7 +10,7 @@ import pytest
 
 from bot.dev.model import ModelRequest, Reply, call, finish, held
 from bot.dev.workspace import ADA, BEN
-from tests.support.deployment import Deployment, deployed
+from tests.support.deployment import A_MOMENT, Deployment, deployed
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
@@ -39,6 +39,11 @@ def two_turns(request: ModelRequest) -> Reply:
     return call("calculate", {"expression": "1+1"})
 
 
+async def two_slow_turns(request: ModelRequest) -> Reply:
+    await asyncio.sleep(A_MOMENT)
+    return two_turns(request)
+
+
 async def settled(bot: Deployment, channel: str, thread: str) -> None:
     """Waits until nothing more is to come: the thread's session is over and its status cleared."""
     await bot.ws.until(lambda: not bot.ws.status(channel, thread).text, 15)
@@ -47,7 +52,8 @@ async def settled(bot: Deployment, channel: str, thread: str) -> None:
 @pytest.mark.parametrize(("method", "error", "after"), FAULTS)
 async def test_a_failing_call_of_slack(redis_url, method, error, after) -> None:
     """Refused, failed, cut off before or after it was carried out: never a second message."""
-    async with deployed(two_turns, redis_url) as bot:
+    brain = two_slow_turns if method == "chat.update" else two_turns
+    async with deployed(brain, redis_url) as bot:
         bot.ws.delivery.retry_delays = (0.1, 0.2, 0.4)
         bot.ws.faults.fail(method, error, times=2, after_effect=after)
         ts = await bot.ask(ADA, SALES, "How many?")

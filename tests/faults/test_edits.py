@@ -32,7 +32,9 @@ async def one_message(bot: Deployment, root: str, text: str) -> None:
     def says() -> bool:
         own = bot.own(SALES, root)
         return (
-            len(own) == 1 and text in str(own[0]["blocks"]) and len(bot.terminals(SALES, root)) == 1
+            len(own) == 1
+            and text in str(own[0].get("blocks"))
+            and len(bot.terminals(SALES, root)) == 1
         )
 
     await bot.ws.until(says, 20)

@@ -67,6 +67,7 @@ async def test_a_process_killed_with_two_messages_in_hand_loses_and_doubles_none
                 before = len(api.requests)
                 roots[place] = await bot.ask(ADA, SALES, f"First, {place}?")
                 await ws.until(lambda: str(api.requests[before:]).count("First"))  # noqa: B023
+                await ws.until(lambda: bot.own(SALES, roots[place]))  # noqa: B023
                 await bot.ask(ADA, SALES, f"Second, {place}?", roots[place])
                 # What a killed process did not acknowledge comes again only after a minute.
                 title = f"Second, {place}?"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,14 +15,15 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.slack.message.message_metadata import answered_by, is_under_way
 from tests.faults.processes import environment, started
-from tests.support.deployment import Deployment, is_terminal
+from tests.support.deployment import A_MOMENT, Deployment, is_terminal
 from tests.support.runs import answer
 
 SALES, DIRECT = "C0SALES001", "D0ADA00001"
 
 
-def two_turns(request: ModelRequest) -> Reply:
+async def two_turns(request: ModelRequest) -> Reply:
     if request.input[-1].get("type") == "function_call_output":
+        await asyncio.sleep(A_MOMENT)
         return finish(answer("Two."))
     return call("calculate", {"expression": "1+1"})
 
@@ -76,6 +78,29 @@ async def test_one_answer_for_each_question_whenever_the_process_is_killed(
         assert sorted(ends(bot, channel)) == sorted(asked.values())
         shown = [m for ts in asked.values() for m in bot.ws.messages(channel, ts)]
         assert not any(map(is_under_way, [*shown, *bot.ws.messages(channel)]))
+
+
+@pytest.mark.timeout(120)
+async def test_a_quick_answer_is_posted_once_wherever_the_process_is_killed(tmp_path: Path) -> None:
+    """The answer is the only message of its run (reliability, promise)."""
+
+    def brain(_: ModelRequest) -> Reply:
+        return finish(answer("Two."))
+
+    orders = tmp_path / "orders"
+    orders.mkdir()
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        bot, log = Deployment(ws, api), tmp_path / "log"
+        settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
+        asked: dict[str, str] = {}
+        for place in ("message-posting", "message-posted", "part-saved"):
+            (orders / place).write_text("kill")
+            async with started("serve", settings, log) as process:
+                asked[place] = await bot.ask(ADA, SALES, place)
+                await process.wait()
+        async with started("serve", settings, log):
+            await ws.until(lambda: {*asked.values()} <= {*ends(bot, SALES)}, 60)
+        assert [len(bot.own(SALES, ts)) for ts in asked.values()] == [1, 1, 1]
 
 
 @pytest.mark.timeout(120)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.runs.queue.engine import EngineOptions
 from bot.store import connection
-from tests.support.deployment import Deployment, configured
+from tests.support.deployment import A_MOMENT, Deployment, configured
 from tests.support.proxy import Proxy
 from tests.support.runs import answer
 
@@ -28,6 +28,11 @@ def two_turns(request: ModelRequest) -> Reply:
     if request.input[-1].get("type") == "function_call_output":
         return finish(answer("Two."))
     return call("calculate", {"expression": "1+1"})
+
+
+async def two_slow_turns(request: ModelRequest) -> Reply:
+    await asyncio.sleep(A_MOMENT)
+    return two_turns(request)
 
 
 @dataclass
@@ -50,10 +55,12 @@ class Lines:
 
 
 @asynccontextmanager
-async def lines(redis_url: str, **more: Any) -> AsyncGenerator[Lines]:
+async def lines(
+    redis_url: str, brain: Callable[[ModelRequest], Any] = two_turns, **more: Any
+) -> AsyncGenerator[Lines]:
     async with (
         Workspace.open() as ws,
-        ResponsesServer.open(brain=two_turns) as api,
+        ResponsesServer.open(brain=brain) as api,
         Proxy.open(redis_url) as redis,
         Proxy.open(ws.api_url) as slack,
         Proxy.open(api.url) as model,
@@ -112,7 +119,7 @@ async def test_redis_is_slow(redis_url):
 
 
 async def test_redis_is_cut_off_again_and_again(redis_url):
-    async with lines(redis_url) as line:
+    async with lines(redis_url, two_slow_turns) as line:
         asked = asyncio.create_task(line.one_answer_each())
         for method in ("users.info", "chat.startStream", "chat.update"):
             await line.bot.ws.until(partial(called, line, method), 20)
@@ -122,15 +129,16 @@ async def test_redis_is_cut_off_again_and_again(redis_url):
 
 @pytest.mark.parametrize("method", ["chat.startStream", "chat.stopStream", "users.info"])
 async def test_slack_acts_and_its_reply_is_lost(redis_url, method):
-    async with lines(redis_url) as line:
+    async with lines(redis_url, two_slow_turns) as line:
         line.slack.lose_reply(method.encode())
         await line.one_answer_each()
         await line.bot.ws.until(lambda: line.slack.lost == 1)
 
 
-async def test_slack_posts_and_its_reply_is_lost(redis_url):
+@pytest.mark.parametrize("brain", [two_turns, two_slow_turns])
+async def test_slack_posts_and_its_reply_is_lost(redis_url, brain):
     """Where nothing streams, messages are posted: looked for, never posted again blindly."""
-    async with lines(redis_url) as line:
+    async with lines(redis_url, brain) as line:
         line.bot.ws.faults.fail(
             "chat.startStream", "method_not_supported_for_channel_type", times=9
         )

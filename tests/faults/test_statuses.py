@@ -52,6 +52,23 @@ async def test_a_status_that_slack_did_not_take_is_cleared_later(redis_url) -> N
             await bot.ws.until(lambda: at_rest(bot, SALES, root), 15)  # noqa: B023
 
 
+@pytest.mark.parametrize(("channel", "calls"), [(SALES, 5), ("D0ADA00001", 6)])
+async def test_a_question_that_is_answered_at_once_takes_few_calls(
+    redis_url, channel: str, calls: int
+) -> None:
+    """The status line says at once that the bot is at work, and the answer takes its place: there is no
+    message in between. Where a direct message is answered outside threads, the line is cleared."""
+    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+        for _ in range(2):  # for the first one it looks up who asks, and where
+            del bot.ws.effects[:]
+            root = str((await bot.ws.say(ADA, channel, f"<@{bot.ws.bot_user_id}> How many?"))["ts"])
+            await bot.ws.until(lambda: at_rest(bot, channel, root) and bot.own(channel, root))  # noqa: B023
+        made = [effect.method for effect in bot.ws.effects if effect.method != "conversations.info"]
+        assert len(bot.terminals(channel, root)) == len(bot.own(channel, root)) == 1
+        assert made[:2] == [LINE, SESSION]
+        assert len(made) == calls, made
+
+
 async def test_a_status_of_a_process_that_was_killed_is_cleared(tmp_path: Path) -> None:
     """(R6) The last call fails, and nothing of the process is left to try it again: the next one does."""
     go = asyncio.Event()

@@ -30,7 +30,7 @@ from bot.features.ask_person.cards import CHOOSE
 from bot.store import Stores, connection, open_stores
 from tests.faults.conversation import answered_by, asked_in, since_result, tags_in
 from tests.faults.fleet import COMMANDS, Fleet
-from tests.support.deployment import is_terminal
+from tests.support.deployment import A_MOMENT, is_terminal
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
@@ -130,6 +130,8 @@ class Brain:
             with suppress(TimeoutError):
                 async with asyncio.timeout(HELD):
                     await gate.go.wait()
+        if turn == 1:
+            await asyncio.sleep(A_MOMENT)  # so that the run has its message
         if arm := self.armed.pop((tags[0], turn), None):
             arm()
         told = [item_text(item) for item in items if item.get("role") == "user"]

@@ -18,6 +18,8 @@ from bot.settings import Settings
 from bot.slack.settings import CatchUpSettings
 
 MODEL = "gpt-5.4-mini"
+A_MOMENT = 1.2
+"""Seconds after which a run has its message: one that ends before posts its answer alone."""
 _SHOWN = ("chat.postMessage", "chat.update", "chat.postEphemeral")
 
 

@@ -83,12 +83,12 @@ class ThreadStatus:
         await self.show(channel, thread, "")
         return await self.session(channel, thread, "suspended")
 
-    async def end(self, channel: str, thread: str) -> bool:
-        """Clear both for a run that has ended."""
-        settled = await asyncio.gather(
-            self.show(channel, thread, ""), self.session(channel, thread, "active")
-        )
-        return all(settled)
+    async def end(self, channel: str, thread: str, *, is_line_cleared: bool = False) -> bool:
+        """Clear both for a run that has ended. Slack clears the line where the bot posts a message."""
+        ending = [self.session(channel, thread, "active")]
+        if not is_line_cleared:
+            ending.append(self.show(channel, thread, ""))
+        return all(await asyncio.gather(*ending))
 
 
 class NoStatus(ThreadStatus):

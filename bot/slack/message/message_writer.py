@@ -11,6 +11,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -31,7 +32,9 @@ from bot.slack.message import message_metadata
 from bot.slack.message.message_metadata import messages_around
 from bot.slack.message.streams import Stream, Streams, end_stream
 from bot.slack.ui.blocks import Block
+from bot.slack.ui.buttons import Stops
 from bot.slack.ui.parts import Part, Upload
+from bot.slack.ui.progress import Progress, progress_part
 
 log = logging.getLogger(__name__)
 
@@ -101,22 +104,25 @@ class MessageWriter:
     def _metadata(self, number: int) -> dict[str, Any]:
         return message_metadata.metadata(self._post.run_id, number, self._answers)
 
-    async def begin(self, part: Part, own: Sequence[Message]) -> tuple[str, Stream | None]:
+    async def begin(self, progress: Progress, own: Sequence[Message]) -> tuple[str, Stream | None]:
         """Post the run's first message unless it is among `own`; return its ts and its stream.
 
-        The message is streamed if Slack allows it. Otherwise it shows `part`, and the stream is
+        The message shows the progress. It is streamed if Slack allows it; otherwise the stream is
         None.
         """
-        if posted := self._numbered(own, 0):
+        if posted := self.first_among(own):
             return posted, self.existing_stream(posted)
         try:
-            stream = await self._streams.begin(self._request, self._post)
+            stream = await self._streams.begin(self._request, self._post, progress)
         except Exception as error:
             posted = await self.first() if is_ambiguous(error) else None
             if posted is None:
                 raise
             return posted, self.existing_stream(posted)
-        return (stream.ts, stream) if stream else (await self._put(0, part, self.first), None)
+        if stream:
+            return stream.ts, stream
+        part = progress_part(progress, stops=Stops.of(self._request))
+        return await self._put(0, part, self.first), None
 
     def existing_stream(self, ts: str) -> Stream:
         """Return a stream for an existing message, whose content and state are unknown."""
@@ -126,17 +132,25 @@ class MessageWriter:
         """Return the ts of the run's first message, whatever it shows; None if there is none."""
         return await self._find(0)
 
-    async def post(self, number: int, part: Part) -> str:
+    def first_among(self, own: Sequence[Message]) -> str | None:
+        """Return the ts of the run's first message if it is among the bot's `own` ones."""
+        return self._numbered(own, 0)
+
+    async def post(self, number: int, part: Part, *, is_missing: bool = False) -> str:
         """Post final message `number` of the run unless it is there; return its ts.
 
-        A message that still shows progress does not count: Slack may refuse to change it.
+        A message that still shows progress does not count: Slack may refuse to change it. With
+        `is_missing` the caller has just looked, and it is not there.
         """
-        return await self._put(number, part, lambda: self._find(number, ended=True))
+        find = partial(self._find, number, ended=True)
+        return await (self._post_new if is_missing else self._put)(number, part, find)
 
     async def _put(self, number: int, part: Part, find: Callable[[], Awaitable[str | None]]) -> str:
-        found = await find()
-        if found:
-            return found
+        return await find() or await self._post_new(number, part, find)
+
+    async def _post_new(
+        self, number: int, part: Part, find: Callable[[], Awaitable[str | None]]
+    ) -> str:
         await self._post.may_write()
         failpoint("message-posting")
         try:

@@ -1,7 +1,7 @@
 """Factory of run messages.
 
 A resumed run continues in its message, unless people were asked for approval below it. Every other
-run posts a placeholder at once.
+run posts a placeholder once it has lasted a moment.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from slack_sdk.errors import SlackApiError
 
@@ -25,10 +26,10 @@ from bot.slack.message.approval_cards import Cards
 from bot.slack.message.message_writer import MessageWriter, QuestionsOf, names_none
 from bot.slack.message.repair import is_above_cards, leave_thread, repair_duplicates, withdraw
 from bot.slack.message.run_message import NoteStale, ReadArtifact, RunMessage
-from bot.slack.message.streams import LiveMessage, Stream, Streams
+from bot.slack.message.streams import Begin, LiveMessage, Stream, Streams
 from bot.slack.ui.approval_kinds import WaitKinds
-from bot.slack.ui.buttons import AnswerButton, Stops
-from bot.slack.ui.progress import Progress, progress_part
+from bot.slack.ui.buttons import AnswerButton
+from bot.slack.ui.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +38,9 @@ log = logging.getLogger(__name__)
 class RunMessages:
     """The run messages of one workspace.
 
-    `pace` is the least time between two changes of a message; `edit_seconds` is the age up to
-    which a message may become the answer. Both are in seconds. `answer_buttons` are those of features,
+    `patience` is how long a run may last without a message, because the status line says that it is at
+    work; `pace` is the least time between two changes of a message; `edit_seconds` is the age up to
+    which a message may become the answer. All are in seconds. `answer_buttons` are those of features,
     and `waits` say how what runs wait for looks.
     """
 
@@ -53,6 +55,7 @@ class RunMessages:
     questions_of: QuestionsOf = names_none
     waits: WaitKinds
     answer_buttons: Sequence[AnswerButton] = ()
+    patience: float = 1.0
     pace: float = 0.6
     edit_seconds: float = 300.0
 
@@ -88,14 +91,16 @@ class RunMessages:
     ) -> AsyncGenerator[RunMessage]:
         clients, status = self.clients, NoStatus() if request.is_by_rule else self.status
         known = None if request.private else await post.message()
-        ts, stream = await _open_message(known, request, post, writer)
+        ts, stream, begin = await _open_message(known, request, post, writer)
         live = LiveMessage(
             request,
             post,
             ts,
             stream,
+            begin,
             clients=clients,
             status=status,
+            patience=self.patience,
             pace=self.pace,
             resumed=known is not None,
         )
@@ -131,20 +136,21 @@ class RunMessages:
 
 async def _open_message(
     ts: str | None, request: Request, post: PostedMessages, writer: MessageWriter
-) -> tuple[str | None, Stream | None]:
-    """Return the ts of the message in which the run shows its progress, and its stream.
+) -> tuple[str | None, Stream | None, Begin | None]:
+    """Return the ts of the message in which the run shows its progress, and its stream; without one,
+    what posts it.
 
-    `ts` is the message saved so far. Both are None for a private run, for one that nobody asked for,
+    `ts` is the message saved so far. All are None for a private run, for one that nobody asked for,
     and for a run that must only end and has shown nothing.
     """
     if request.is_by_rule:
-        return None, None
+        return None, None, None
     if request.private:
         await leave_thread(request, post, writer)
-        return None, None
+        return None, None, None
     if not request.is_current:  # the run must only end its message
         ts = ts or await _find_unsaved(post, writer)
-        return ts, writer.existing_stream(ts) if ts else None
+        return ts, writer.existing_stream(ts) if ts else None, None
     if (
         ts
         and not request.has_placeholder
@@ -152,7 +158,10 @@ async def _open_message(
         and await withdraw(ts, post, writer)
     ):
         ts = None
-    return (ts, writer.existing_stream(ts)) if ts else await _begin(request, post, writer)
+    if ts:
+        return ts, writer.existing_stream(ts), None
+    begin = partial(_begin, request, post, writer)
+    return (*await begin(Progress()), None) if request.has_placeholder else (None, None, begin)
 
 
 async def _find_unsaved(post: PostedMessages, writer: MessageWriter) -> str | None:
@@ -170,7 +179,7 @@ async def _find_unsaved(post: PostedMessages, writer: MessageWriter) -> str | No
 
 
 async def _begin(
-    request: Request, post: PostedMessages, writer: MessageWriter
+    request: Request, post: PostedMessages, writer: MessageWriter, progress: Progress
 ) -> tuple[str | None, Stream | None]:
     """Post a message for the run; return its ts and its stream.
 
@@ -178,16 +187,18 @@ async def _begin(
     its final message at the end.
     """
     try:
-        part = progress_part(Progress(), stops=Stops.of(request))
         own = await writer.own_messages()
         ts, stream = (
-            (request.ts, None) if request.has_placeholder else await writer.begin(part, own)
+            (request.ts, None) if request.has_placeholder else await writer.begin(progress, own)
         )
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
         reason = error_reason(error)
         log.warning("Run %s has no message yet: %s", post.run_id, reason)
         return None, None
-    await post.save_message(ts)
-    failpoint("message-saved")
-    await writer.remove_orphans(own, post.is_open)  # runs that Redis lost, as after a restore
+    try:
+        await post.save_message(ts)
+        failpoint("message-saved")
+        await writer.remove_orphans(own, post.is_open)  # runs that Redis lost, as after a restore
+    except StoreUnavailable as error:  # the message is found again by its metadata
+        log.warning("Message %s of run %s was not saved: %s", ts, post.run_id, error)
     return ts, stream

@@ -1,4 +1,6 @@
-"""The Slack surface of a run: a placeholder first, then progress and cards, then the final message.
+"""The Slack surface of a run: a placeholder, then progress and cards, then the final message.
+
+A run that ends within a moment posts its final message alone.
 
 Messages that joined the run stand below the message that it began with: the answer is then posted anew,
 below the newest message that it answers.
@@ -89,7 +91,12 @@ class RunMessage:
         self._edit_seconds = edit_seconds
         self._answer_buttons = answer_buttons
         self._reader = request
+        self._is_line_cleared = False
         self._progress = Progress()
+
+    async def begin(self) -> None:
+        """Post the run's message now, if it is still to have one. Raises LeaseLost."""
+        await self._live.begin()
 
     async def show(self, event: Event) -> None:
         """Fold the event into the progress, which `LiveMessage` shows with its next update."""
@@ -102,6 +109,7 @@ class RunMessage:
 
     async def ask(self, approvals: Sequence[Approval], *, meanwhile: bool = False) -> tuple[()]:
         """Post the approval cards, and say in the run's message that the run waits."""
+        await self.begin()  # above the cards
         if meanwhile:  # its steps say so
             await self._cards.post(approvals)
             return ()
@@ -170,11 +178,15 @@ class RunMessage:
 
     async def wait_for_store(self) -> None:
         """Say that the run continues as soon as any worker can save again."""
+        try:
+            await self.begin()
+        except BotError as error:
+            log.info("Run %s has no message yet: %s", self._posted.run_id, error)
         await self._live.close()
         channel, thread = self._request.channel, self._request.thread
         await self._status.show(channel, thread, words.STATUS_WAITING())
         try:
-            ts = None if self._request.private else await self._posted.message()
+            ts = None if self._request.private else self._live.ts or await self._posted.message()
             if ts and await self._posted.decided() is None:
                 part = waiting_part(self._progress, stops=Stops.of(self._request))
                 await self._writer.update(ts, part)
@@ -201,7 +213,8 @@ class RunMessage:
 
     async def _end_status(self) -> None:
         """Clear the status. A failure is recorded, and the status sweep of any process tries again."""
-        if not await self._status.end(self._request.channel, self._request.thread):
+        channel, thread = self._request.channel, self._request.thread
+        if not await self._status.end(channel, thread, is_line_cleared=self._is_line_cleared):
             await self._note_stale(self._request.thread_key)
 
     async def _post_parts(self, rendered: Rendered) -> None:
@@ -271,13 +284,15 @@ class RunMessage:
         known = await self._posted.message()
         if known and self._is_misplaced(known):
             known = None if await withdraw(known, self._posted, self._writer) else known
-        ts = known or await self._writer.first()  # a message may be posted but not saved
+        own = () if known else await self._writer.own_messages()
+        await self._writer.remove_orphans(own, self._posted.is_open)
+        ts = known or self._writer.first_among(own)  # a message may be posted but not saved
         if ts is None or not await self._try_update(ts, part):
-            posted = await self._writer.post(0, part)
+            posted = await self._writer.post(0, part, is_missing=ts is None)
             if ts and ts != posted:
                 await self._writer.retire(ts)
                 failpoint("message-replaced")
-            ts = posted
+            ts, self._is_line_cleared = posted, not self._request.top_level
         if ts != known:
             await self._posted.save_message(ts)
 

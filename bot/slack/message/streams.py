@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -151,7 +152,7 @@ class Streams:
         self._starts: deque[float] = deque()
         self._closed_until: dict[str, float] = {}
 
-    async def begin(self, request: Request, post: WriteFence) -> Stream | None:
+    async def begin(self, request: Request, post: WriteFence, progress: Progress) -> Stream | None:
         """Start the run's message as a stream; return None if it must be posted instead.
 
         Raises SlackApiError or TRANSPORT_ERRORS if the outcome is unknown. The caller then
@@ -166,7 +167,7 @@ class Streams:
         ) > now or self._is_limit_reached(now):
             return None
         self._starts.append(now)
-        view = view_of(Progress())
+        view = view_of(progress)
         await post.may_write()
         failpoint("stream-starting")
         try:
@@ -220,14 +221,19 @@ _STATUS_REFRESH = 60.0  # seconds; Slack clears a status line after 120
 _PROMPT_START = timedelta(seconds=2)  # a run that begins within it has not waited for another
 _CLOSE_TIMEOUT = 12.0  # seconds to wait for the update in flight
 
+Begin = Callable[[Progress], Awaitable[tuple[str | None, Stream | None]]]
+"""Posts the message of a run, with its progress. Returns its ts and its stream, None for what there is
+not: Slack may refuse the message now."""
+
 
 class LiveMessage:
     """A task that shows the latest progress of a run and skips what it had no time to show.
 
     `ts` is the message to change; None shows only the status line. While there is a `stream`,
-    progress is appended to it; afterwards the message is updated. `pace` is the least time between
-    two changes, in seconds. `resumed` says that the run has shown progress before. A failure to
-    show progress never fails the run.
+    progress is appended to it; afterwards the message is updated. If the run is to have a message and
+    has none, `begin` posts one after `patience` seconds: a run that ends before them posts its answer
+    alone. `pace` is the least time between two changes, in seconds. `resumed` says that the run has
+    shown progress before. A failure to show progress never fails the run.
     """
 
     def __init__(
@@ -236,18 +242,23 @@ class LiveMessage:
         post: PostedMessages,
         ts: str | None,
         stream: Stream | None,
+        begin: Begin | None,
         *,
         clients: Clients,
         status: ThreadStatus,
+        patience: float,
         pace: float,
         resumed: bool,
     ) -> None:
         self._request = request
         self._post = post
-        self._ts = ts
+        self.ts = ts
         self._stream = stream
+        self._begin = begin
+        self._beginning = asyncio.Lock()
         self._clients = clients
         self._status = status
+        self._patience = patience
         self._pace = pace
         self._resumed = resumed
         self._progress = Progress()
@@ -261,6 +272,13 @@ class LiveMessage:
         """Show `progress` with the next update."""
         self._progress = progress
         self._changed.set()
+
+    async def begin(self) -> None:
+        """Post the run's message now, unless it has one or is to have none. Raises LeaseLost."""
+        async with self._beginning:
+            if self._begin:
+                begin, self._begin = self._begin, None
+                self.ts, self._stream = await begin(self._progress)
 
     async def close(self) -> None:
         """Wait for the update in flight, so that none follows the final message, and end the stream."""
@@ -284,12 +302,17 @@ class LiveMessage:
     async def _run(self) -> None:
         try:
             await self._resume_session()
+            await self._pause(self._patience if self._begin else 0)
+            if not self._closing.is_set():
+                await self.begin()
             while await self._wait_for_change():
                 await self._show()
                 await self._pause(self._pace)
                 await self._show_status()  # not one that the next change replaces at once
         except LeaseLost:
             log.info("Another worker shows run %s now", self._post.run_id)
+        except Exception:
+            log.exception("The progress of run %s is no longer shown", self._post.run_id)
 
     async def _resume_session(self) -> None:
         """Set the agent session to `processing` again if another state may have replaced it.
@@ -314,14 +337,14 @@ class LiveMessage:
         return not self._closing.is_set()
 
     async def _show(self) -> None:
-        if self._ts is None:
+        if self.ts is None:
             return
         try:
             await self._post.may_write()
             if self._stream and not await self._stream.show(self._progress):
                 self._stream = None
             if self._stream is None:
-                await self._update(self._ts)
+                await self._update(self.ts)
         except SlackApiError as error:
             await self._handle_refusal(error)
         except (StoreUnavailable, *TRANSPORT_ERRORS) as error:
@@ -343,7 +366,7 @@ class LiveMessage:
             await self._pause(retry_after(error))
             return
         log.warning("Progress is no longer shown: %s", error_code(error))
-        self._ts = None
+        self.ts = None
 
     async def _show_status(self) -> None:
         # Everybody in the thread sees the status line, so a private run shows no step there.

@@ -1,6 +1,7 @@
 """The surface of a run in its thread, in the stand-in workspace."""
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from bot.core.chain import CallerState
@@ -9,7 +10,7 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.record import Effect
-from bot.runs.surface import OpenSurface, Surface
+from bot.runs.surface import OpenSurface, PostedMessages, Surface
 from bot.slack.edge.people_and_channels import naming
 from bot.slack.message.open_run_message import RunMessages
 from bot.slack.message.streams import Streams
@@ -62,13 +63,20 @@ class Thread:
         stream_seconds: float = 240.0,
         edit_seconds: float = 300.0,
         pace: float = 0.02,
+        is_quick: bool = False,
         **changes: Any,
     ) -> AbstractAsyncContextManager[Surface]:
-        surfaces = self.surfaces(stream_seconds, edit_seconds, pace)
+        """The surface of a run that has its message already, unless it `is_quick`."""
+        surfaces = self.surfaces(stream_seconds, edit_seconds, pace, is_quick=is_quick)
         return surfaces(self.request.model_copy(update=changes), self.post)
 
     def surfaces(
-        self, stream_seconds: float = 240.0, edit_seconds: float = 300.0, pace: float = 0.02
+        self,
+        stream_seconds: float = 240.0,
+        edit_seconds: float = 300.0,
+        pace: float = 0.02,
+        *,
+        is_quick: bool = False,
     ) -> OpenSurface:
         async def read(_: Request, handle: str) -> bytes:
             if handle not in self.artifacts:
@@ -87,10 +95,18 @@ class Thread:
             note_stale=self._note_stale,
             questions_of=self._questions_of,
             waits=self.rig.app.waits,
+            patience=60.0 if is_quick else 0.0,
             pace=pace,
             edit_seconds=edit_seconds,
         )
-        return surfaces.open
+
+        @asynccontextmanager
+        async def with_message(request: Request, post: PostedMessages) -> AsyncGenerator[Surface]:
+            async with surfaces.open(request, post) as surface:
+                await surface.begin()
+                yield surface
+
+        return surfaces.open if is_quick else with_message
 
     async def _questions_of(self, request: Request, _run_id: str) -> list[str]:
         return [request.ts]

@@ -59,6 +59,15 @@ async def test_a_card_warns_of_what_may_delete(thread: Thread) -> None:
     assert [approval_words.DESTRUCTIVE() in each for each in cards] == [True, False]
 
 
+async def test_the_message_of_a_quick_run_is_above_its_card(thread: Thread) -> None:
+    """It says what the run waits for, though the run has only begun."""
+    async with thread.open(is_quick=True) as surface:
+        await surface.ask([asked_of(thread)])
+    [message, card] = thread.replies()
+    assert message["ts"] == await thread.ts
+    assert card["ts"] == thread.calls("chat.postMessage")[0].result["ts"]
+
+
 def test_a_card_of_many_rights_is_one_that_slack_takes() -> None:
     """R3: a server names the rights that it wants, and may name thousands; without its card the run
     would wait for nobody."""

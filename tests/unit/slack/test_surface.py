@@ -60,6 +60,18 @@ async def test_a_status_that_the_answer_replaces_at_once_is_not_sent(thread):
     assert [each.args["status"] for each in thread.calls("assistant.threads.setStatus")] == [""]
 
 
+async def test_a_quick_run_posts_its_answer_alone(thread):
+    """Also where the reply is lost: the thread is looked at before, and then again."""
+    thread.ws.faults.fail("chat.postMessage", None, after_effect=True)
+    async with thread.open(is_quick=True) as surface:
+        await surface.show(ToolStarted("c1", "query", "Query sales.csv"))
+        await surface.finish(outcome())
+    [message] = thread.replies()
+    assert message["ts"] == await thread.ts
+    assert not thread.calls("chat.startStream")
+    assert len(thread.calls("conversations.replies")) == 2
+
+
 async def test_a_run_that_waited_for_another_has_slacks_stop_button_again(thread):
     """The end of that other one took it away."""
     waited = datetime.now(UTC) - timedelta(seconds=9)
