@@ -18,6 +18,7 @@ from bot.cli.output import print_lines
 from bot.cli.process_signals import ending_signals
 from bot.cli.start import configured, run
 from bot.core.errors import BotError, ConfigurationError
+from bot.core.garbage import look_seldom_for_garbage
 
 if TYPE_CHECKING:
     from bot.cli.dev import Running
@@ -105,8 +106,7 @@ async def _run_with_settings(
     while settings and not signals.is_ending:
         try:
             async with opened(settings) as parts:
-                gc.collect()
-                gc.freeze()  # what the process holds now is not searched for garbage again
+                look_seldom_for_garbage()
                 log.info("ready: %s", "; ".join(parts.values()), extra=parts)
                 worked, settings = settings, await signals.next_settings(load, settings)
                 log.info("stopping: runs are requeued")

@@ -1,9 +1,8 @@
 """The bot as a contender: `python -m tests.bench.ours loop TASK`, or `runner` for runs with their
-records in Redis. It is composed as `bot serve` composes it, and freezes what it holds as that does."""
+records in Redis. It is composed as `bot serve` composes it, and looks as seldom for garbage."""
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ from typing import Any
 
 from bot.agent.events import RunEnded
 from bot.agent.loop import run
+from bot.core.garbage import look_seldom_for_garbage
 from bot.core.outcome import RunStatus
 from tests.bench import scene
 from tests.bench.contenders.contender import Ready, Run, Task, contend
@@ -50,7 +50,7 @@ async def opened(task: Task, *, with_runner: bool) -> AsyncGenerator[Ready]:
                 return [answer] * count
             return [partial(loop_once, await bot.parts()) for _ in range(count)]
 
-        gc.freeze()
+        look_seldom_for_garbage()
         yield runs
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import signal
 import sysconfig
 import time
@@ -15,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
+from bot.core.garbage import look_seldom_for_garbage
 from tests.bench import scene
 from tests.bench.measure import FIGURES, model_server
 from tests.bench.ours import loop_once
@@ -55,7 +55,7 @@ async def sampled(kind: str, characters: int, runs: int) -> tuple[float, _Sample
             bot.answer if kind == "runner" else partial(loop_once, await bot.parts())
             for _ in range(runs)
         ]
-        gc.freeze()
+        look_seldom_for_garbage()
         signal.signal(signal.SIGPROF, samples.take)
         signal.setitimer(signal.ITIMER_PROF, _EVERY, _EVERY)
         before = time.process_time()
