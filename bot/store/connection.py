@@ -189,7 +189,8 @@ class Connection:
         except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
             raise StoreUnavailable("Redis cannot be reached.") from error
         except asyncio.CancelledError:  # perhaps because nothing came: others shall not wait, too
-            if line and clock() - began > PATIENCE_SECONDS:
+            patient = clock() - PATIENCE_SECONDS
+            if line and began < patient and line.is_silent(patient):
                 line.close()
             raise
         except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:

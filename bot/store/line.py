@@ -29,6 +29,7 @@ class Line(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._expected = deque[tuple[asyncio.Future[Any], float]]()
         self._watch: asyncio.TimerHandle | None = None
+        self._heard_at = self._loop.time()
         self.is_open, self._end = True, "the connection was lost"
         self._received = Reader(
             replyError=connection._parser.parse_error, notEnoughData=_INCOMPLETE
@@ -58,13 +59,23 @@ class Line(asyncio.Protocol):
             else:
                 self._watch = self._loop.call_at(due, self._close_if_late)
 
+    def is_silent(self, since: float) -> bool:
+        """Whether nothing was heard since a time on the event loop's clock, and nothing is on its way: a
+        large value takes its time."""
+        return self._heard_at < since and not self._transport.get_write_buffer_size()
+
     def close(self) -> None:
         """Close the connection; what is expected will not come."""
         self.is_open, self._end = False, "nothing came in time"
         self._transport.abort()
 
     @override
+    def resume_writing(self) -> None:  # the other side has taken in a large value
+        self._heard_at = self._loop.time()
+
+    @override
     def data_received(self, data: bytes) -> None:
+        self._heard_at = self._loop.time()
         self._received.feed(data)
         try:
             while (reply := self._received.gets()) is not _INCOMPLETE:

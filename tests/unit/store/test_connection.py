@@ -111,6 +111,23 @@ async def test_who_gives_up_on_a_dead_line_lets_others_take_a_new_one(
             assert await connection.call("ECHO", "again") == b"again"
 
 
+async def test_who_gives_up_behind_a_large_value_does_not_break_it_off(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R12: each attempt would end like the first, and the value would never be stored."""
+    monkeypatch.setattr(connections, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "BACKOFF", ())
+    async with Proxy.open(redis_url) as line, connect(line.url) as connection:
+        await connection.call("PING")
+        line.delay = 0.002
+        large = asyncio.create_task(connection.call("STRLEN", bytes(20_000_000)))
+        await asyncio.sleep(0)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await connection.call("PING")
+        assert await large == 0
+
+
 async def test_a_redis_that_answers_nobody_is_not_blamed_on_us(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
