@@ -13,7 +13,7 @@ class EventStream:
 
     def __init__(self) -> None:
         self._size = 0
-        self._line = b""  # the beginning of a line
+        self._line = bytearray()  # the beginning of a line
         self._ends_in_return = False  # whose line feed may be yet to come
         self._name = b""
         self._data: list[bytes] = []
@@ -30,9 +30,12 @@ class EventStream:
         if self._ends_in_return:
             chunk = chunk.removeprefix(b"\n")
         self._ends_in_return = chunk.endswith(b"\r")
-        lines = (self._line + chunk).splitlines()
-        self._line = b"" if chunk.endswith((b"\n", b"\r")) or not lines else lines.pop()
-        events = [event for line in lines if (event := self._event(line))]
+        self._line += chunk
+        events = list[tuple[str, bytes]]()
+        if b"\n" in chunk or b"\r" in chunk:  # only then: a long line comes in thousands of chunks
+            lines = bytes(self._line).splitlines()
+            self._line = bytearray(b"" if chunk.endswith((b"\n", b"\r")) else lines.pop())
+            events += [event for line in lines if (event := self._event(line))]
         if self._data_size + len(self._line) > _MOST_OF_AN_EVENT:
             raise too_large("stream's event", _MOST_OF_AN_EVENT)
         return events

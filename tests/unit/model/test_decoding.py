@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -179,6 +180,17 @@ def test_a_stream_may_be_cut_anywhere(end: str) -> None:
             ("a", b"1\n2"),
             ("", "ü".encode()),
         ]
+
+
+def test_a_long_line_takes_no_more_time_in_many_chunks() -> None:
+    """R9: each as a network's packet; to copy what came before for each would take ten seconds."""
+    events_of, packet = EventStream(), b"x" * 1400
+    events_of.read(b"data: ")
+    began = time.process_time()
+    for _ in range(11_000):
+        assert events_of.read(packet) == []
+    assert events_of.read(b"\n\n") == [("", 11_000 * packet)]
+    assert time.process_time() - began < 1
 
 
 async def test_arguments_are_shown_without_item_ids() -> None:
