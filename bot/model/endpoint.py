@@ -55,7 +55,12 @@ class Endpoint:
                     return reply
                 async with reply:
                     refusal = await self._refusal(reply, is_last=retries == most)
-            except (ClientError, TimeoutError, HTTPError) as error:
+            except (
+                ClientError,
+                TimeoutError,
+                HTTPError,
+                ValueError,
+            ) as error:  # the last: of yarl's
                 if retries == most:
                     raise unreached(self._request().url.host, error) from error
             await self._client._sleep_for_retry(
@@ -75,6 +80,8 @@ class Endpoint:
             async with reply:  # read, so that the connection can be reused
                 await _beginning_of(reply, _MOST_OF_AN_ERROR)
             request = self._http._build_redirect_request(request, _head(reply))
+            if "authorization" not in request.headers:  # on another host, which is not told the key
+                request.headers.pop("api-key", None)
             reply = await self._sender(request)(data=body if request.method == "POST" else None)
             if not _is_redirect(reply):
                 break

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from bot.core.errors import ModelError
 from bot.model import ModelRequest, ModelResponse
 from bot.model.client import ResponsesModel, sdk_client
 
@@ -64,6 +65,20 @@ async def test_a_redirect_to_another_host_is_not_told_the_key() -> None:
     async with served("/v2/responses", "http://localhost:{port}/v1/responses") as (port, seen):
         await ask(f"http://127.0.0.1:{port}/v1")
     assert [each.headers.get("authorization") for each in seen] == ["Bearer secret"] * 2 + [None]
+
+
+async def test_nor_is_it_told_the_key_in_the_header_of_azure() -> None:
+    """B1: which the SDK knows nothing of."""
+    async with served("http://localhost:{port}/v1/responses") as (port, seen):
+        await ask(f"http://127.0.0.1:{port}/v1?api-version=2026-01-01")
+    assert [each.headers.get("api-key") for each in seen] == ["secret", None]
+
+
+async def test_a_redirect_to_nowhere_is_an_error_of_the_service() -> None:
+    """B1: not a bug of ours, which would end the run without a word of the model service."""
+    async with served("http://127.0.0.1:99999/v1/responses") as (port, _):
+        with pytest.raises(ModelError, match="out of range"):
+            await ask(f"http://127.0.0.1:{port}/v1")
 
 
 async def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
