@@ -30,7 +30,7 @@ def sendable(command: Command) -> Command:
     for part in command:
         if isinstance(part, str):
             part.encode()
-        elif type(part) is bool or not isinstance(part, bytes | int | float):
+        elif type(part) not in (bytes, int, float):  # a number of another class has its own form
             raise ValueError(f"a command of Redis with a {type(part).__name__}")
     if not command:
         raise ValueError("a command of Redis without a name")

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from http import HTTPStatus
 from typing import Any, NoReturn, cast
 
 import pytest
@@ -185,6 +186,7 @@ async def test_a_part_that_hangs_does_not_hold_the_thread(
         ("INCR", "bot:v1:list"),
         ("NOTHING", "x"),
         ("SET", "x", None),
+        ("SET", "x", HTTPStatus.OK),
         ("SADD", "many", *range(9_000)),
         ("SET", "x", "\ud800"),
         (),
