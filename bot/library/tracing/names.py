@@ -174,20 +174,28 @@ def _names_in(text: str, table: ShownTable, words: Words) -> dict[str, frozenset
 def _names(table: ShownTable, words: Words) -> dict[str, frozenset[int]]:
     """Return the texts by which sentences may name rows, and the numbers of the rows that each names.
     What may name rows of several values of a column is none."""
-    names = defaultdict[str, set[int]](set)
-    rows = table.rows[:_MOST_ROWS]
+    names, rows = dict[str, frozenset[int]](), table.rows[:_MOST_ROWS]
     for column, title in enumerate(table.columns):
+        cells = [row.cells[column].strip() for row in rows]
+        if _are_figures(cells, title):
+            continue
         values = defaultdict[str, set[int]](set)
-        for row in rows:
-            values[row.cells[column].strip()].add(row.number)
-        meanings = defaultdict[str, set[str]](set)
+        for row, cell in zip(rows, cells, strict=True):
+            values[cell].add(row.number)
+        meanings = dict[str, str | None]()  # None for several values
         for value in values:
             for name in _variants(value, title, words):
-                meanings[name].add(value)
-        for name, meant in meanings.items():
-            if len(meant) == 1:
-                names[name] |= values[meant.pop()]
-    return {name: frozenset(numbers) for name, numbers in names.items()}
+                meanings[name] = value if meanings.get(name, value) == value else None
+        for name, meaning in meanings.items():
+            if meaning is not None:
+                names[name] = names.get(name, frozenset()) | values[meaning]
+    return names
+
+
+def _are_figures(cells: Sequence[str], title: str) -> bool:
+    """Return whether the cells of a column are numbers that name nothing: no years and no months."""
+    is_of_digits = "".join(cells).replace(".", "").isdecimal()
+    return is_of_digits and not (_MONTH.search(title) or any(map(_YEAR.fullmatch, cells)))
 
 
 def _variants(value: str, title: str, words: Words) -> list[str]:
@@ -199,7 +207,8 @@ def _variants(value: str, title: str, words: Words) -> list[str]:
         return _months(int(value), words) if _MONTH.search(title) else []
     date = _DATE.fullmatch(value)
     names = [date[1], *_months(int(date[2]), words)] if date else []
-    if not _LETTER.search(value) or len(value) > _LONGEST or value.casefold() in _TOTALS:
+    word = value.casefold()
+    if not _LETTER.search(value) or len(value) > _LONGEST or word in _TOTALS:
         return names
     if len(value) >= (_FEWEST_LETTERS if value.islower() and value.isascii() else 2):
         names.append(value)
@@ -207,9 +216,9 @@ def _variants(value: str, title: str, words: Words) -> list[str]:
     if len(parts) > 1 and parts[0].casefold() not in _TOTALS:
         if len(parts[0]) >= _FEWEST_LETTERS and parts[0][0].isupper():
             names.append(parts[0])
-        if len(parts) > 2 or len(value) > 2 * _FEWEST_LETTERS:
-            names.append(" ".join(parts[:-1]) if len(parts) > 2 else value)
-    names += words.territories.get(value.casefold(), ())
+        if len(parts) > 2:
+            names.append(" ".join(parts[:-1]))
+    names += words.territories.get(word, ())
     return names
 
 
