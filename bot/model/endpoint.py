@@ -29,6 +29,8 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 20
 _SET_BY_AIOHTTP = ("accept-encoding", "content-length", "cookie")
 _OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
+_UNREACHED = (ClientError, TimeoutError, HTTPError, ValueError)
+"""What sending raises; the last for an address or a header that no request can have."""
 _LASTING = (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW)
 _MOST_OF_A_BODY = 16 * 1024 * 1024  # bytes
 _MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
@@ -55,12 +57,7 @@ class Endpoint:
                     return reply
                 async with reply:
                     refusal = await self._refusal(reply, is_last=retries == most)
-            except (
-                ClientError,
-                TimeoutError,
-                HTTPError,
-                ValueError,
-            ) as error:  # the last: of yarl's
+            except _UNREACHED as error:
                 if retries == most:
                     raise unreached(self._request().url.host, error) from error
             await self._client._sleep_for_retry(
