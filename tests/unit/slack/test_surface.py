@@ -72,6 +72,18 @@ async def test_a_quick_run_posts_its_answer_alone(thread):
     assert len(thread.calls("conversations.replies")) == 2
 
 
+async def test_an_answer_finds_the_message_that_was_on_its_way(thread):
+    """However long Slack takes for it: else it would stay behind, with its Stop button."""
+    thread.ws.faults.delay("chat.startStream", 0.3)
+    async with thread.open(is_quick=True) as surface:
+        posting = asyncio.create_task(surface.begin())
+        await asyncio.sleep(0.1)
+        await surface.finish(outcome())
+        await posting
+    [message] = thread.replies()
+    assert message["ts"] == await thread.ts
+
+
 async def test_a_run_that_waited_for_another_has_slacks_stop_button_again(thread):
     """The end of that other one took it away."""
     waited = datetime.now(UTC) - timedelta(seconds=9)
