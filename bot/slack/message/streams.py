@@ -284,7 +284,9 @@ class LiveMessage:
         """Wait for the update in flight, so that none follows the final message, and end the stream."""
         self._closing.set()
         self._changed.set()
-        async with self._beginning:  # however long: the answer must find a message that is on its way
+        async with (
+            self._beginning
+        ):  # however long: the answer must find a message that is on its way
             pass
         _, late = await asyncio.wait({self._task}, timeout=_CLOSE_TIMEOUT)
         if late:
