@@ -284,9 +284,8 @@ class LiveMessage:
         """Wait for the update in flight, so that none follows the final message, and end the stream."""
         self._closing.set()
         self._changed.set()
-        async with (
-            self._beginning
-        ):  # however long: the answer must find a message that is on its way
+        # However long that takes: the answer must find a message that is on its way.
+        async with self._beginning:
             pass
         _, late = await asyncio.wait({self._task}, timeout=_CLOSE_TIMEOUT)
         if late:
