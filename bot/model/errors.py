@@ -136,7 +136,9 @@ def unreached(host: str, cause: BaseException) -> ModelError:
         cause, aiohttp.ClientConnectionError | httpx2.ConnectError | httpx2.ConnectTimeout
     )
     kind = ModelErrorKind.UNREACHABLE if is_away else ModelErrorKind.OVERLOADED
-    text = f"{host}: {str(cause) or type(cause).__name__}"
+    # Its own text has the whole address, and that of some gateways has a key.
+    why = cause.message if isinstance(cause, aiohttp.ClientResponseError) else str(cause)
+    text = f"{host}: {why or type(cause).__name__}"
     return ModelError(kind, text, detail=text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -79,6 +80,20 @@ async def test_a_redirect_to_nowhere_is_an_error_of_the_service() -> None:
     async with served("http://127.0.0.1:99999/v1/responses") as (port, _):
         with pytest.raises(ModelError, match="out of range"):
             await ask(f"http://127.0.0.1:{port}/v1")
+
+
+async def test_a_key_in_the_address_is_in_no_error() -> None:
+    """B1: of what answers in another protocol, the error has the address."""
+
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-OpenSSH\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(ModelError, match="Bad status line") as raised:
+            await ask(f"http://127.0.0.1:{port}/v1?key=topsecret")
+    assert "topsecret" not in f"{raised.value} {raised.value.detail}"
 
 
 async def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
