@@ -13,7 +13,7 @@ from bot.runs.queue.engine import EngineOptions
 from bot.settings import ChannelTable
 from bot.slack.ui.words import STATUS_IN_LINE
 from tests.faults.matrix import PAGE, ROWS, TESTS, page
-from tests.support.deployment import Deployment, deployed
+from tests.support.deployment import A_MOMENT, Deployment, deployed
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
@@ -89,7 +89,12 @@ async def test_a_message_that_is_not_taken_in_at_once_keeps_its_place(
 
 async def test_a_token_that_is_refused_for_a_while(redis_url) -> None:
     """Nothing is given up: when the token is good again each question has its one answer."""
-    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+
+    async def brain(_: ModelRequest) -> Reply:
+        await asyncio.sleep(A_MOMENT)
+        return finish(answer("Two."))
+
+    async with deployed(brain, redis_url) as bot:
         for method in ("chat.postMessage", "chat.startStream", "chat.update"):
             bot.ws.faults.fail(method, "token_revoked", times=2)
         first = await bot.ask(ADA, SALES, "How many?")

@@ -25,7 +25,8 @@ async def test_not_on_the_way_of_any_run(redis_url, caplog):
     caplog.set_level(logging.INFO)
     database = DatabaseConfig(url="postgresql+psycopg://bot:PASSWORD7@127.0.0.1:1/x")
     async with deployed(won_over, redis_url, databases={"x": database}) as bot:
-        bot.ws.faults.fail("chat.update", 500, times=1)
+        for method in ("chat.postMessage", "chat.update"):  # whichever the answer takes
+            bot.ws.faults.fail(method, 500, times=1)
         bot.api.faults.fail("server_error", times=1)
         asked = question(
             ("query_database", {"database": "x", "sql": "SELECT 1", "limit": None}),

@@ -175,8 +175,8 @@ def test_a_stream_may_be_cut_anywhere(end: str) -> None:
     ]
     stream = end.join(lines).encode()
     for place in range(len(stream) + 1):
-        events_of = EventStream()
-        assert events_of.read(stream[:place]) + events_of.read(stream[place:]) == [
+        reader = EventStream()
+        assert reader.read(stream[:place]) + reader.read(stream[place:]) == [
             ("a", b"1\n2"),
             ("", "ü".encode()),
         ]
@@ -184,12 +184,12 @@ def test_a_stream_may_be_cut_anywhere(end: str) -> None:
 
 def test_a_long_line_takes_no_more_time_in_many_chunks() -> None:
     """R9: each as a network's packet; to copy what came before for each would take ten seconds."""
-    events_of, packet = EventStream(), b"x" * 1400
-    events_of.read(b"data: ")
+    reader, packet = EventStream(), b"x" * 1400
+    reader.read(b"data: ")
     began = time.process_time()
     for _ in range(11_000):
-        assert events_of.read(packet) == []
-    assert events_of.read(b"\n\n") == [("", 11_000 * packet)]
+        assert reader.read(packet) == []
+    assert reader.read(b"\n\n") == [("", 11_000 * packet)]
     assert time.process_time() - began < 1
 
 
@@ -482,9 +482,9 @@ def test_a_reply_may_be_anything(reply: object, text: str) -> None:
              "response.function_call_arguments.delta"]  # fmt: skip
     for name in names:
         for data in (text, json.dumps(reply), json.dumps({"type": name, "item": reply})):
-            lines = "".join(f"data: {line}\n" for line in data.splitlines())
+            lines = b"".join(b"data: %b\n" % line for line in data.encode().splitlines())
             with suppress(ModelError):
-                list(ResponseReader(ASKED).read(f"event: {name}\n{lines}\n".encode()))
+                list(ResponseReader(ASKED).read(b"event: %b\n%b\n" % (name.encode(), lines)))
 
 
 def _streamed(reply: object) -> ModelResponse:

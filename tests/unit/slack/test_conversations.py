@@ -12,6 +12,7 @@ from bot.dev.model import ModelRequest, Reply, Script, call, finish, held, respo
 from bot.dev.workspace import ADA, BEN, CHLOE, FakeFile
 from bot.features.shortcuts.forms import ASK_ABOUT
 from bot.settings import ModelSettings
+from bot.slack.ui.buttons import STOP
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack
 from tests.unit.tools.test_files import pdf
@@ -170,6 +171,7 @@ async def test_a_direct_message_is_answered_where_it_was_written(redis_url: str)
         quick = await say("And in the north?")
         threaded = await place.answered(quick, "Braga.", channel=DIRECT)
         assert threaded["thread_ts"] == quick
+        await place.slack.until(lambda: STOP in str(place.slack.messages(DIRECT)))
         release.set()
         assert "thread_ts" not in await place.answered(slow, "Faro.", channel=DIRECT)
         assert "chat.startStream" not in {
