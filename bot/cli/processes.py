@@ -111,7 +111,7 @@ async def _run_with_settings(
                 worked, settings = settings, await signals.next_settings(load, settings)
                 log.info("stopping: runs are requeued")
             if settings:
-                gc.unfreeze()  # what it held with the ones before may be garbage now
+                gc.unfreeze()  # what belonged to the old settings may be garbage now
         except BotError as error:
             if worked is None or settings is worked:
                 raise

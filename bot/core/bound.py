@@ -9,8 +9,7 @@ T = TypeVar("T")
 
 
 class Bound(Generic[T]):
-    """Binds `variable` to `value` for the body, for its tasks and threads too. It is a class, because each
-    call of a tool enters some, and a generator costs three times as much."""
+    """Binds `variable` to `value` for the body of a `with`, and for the tasks and threads that it starts."""
 
     __slots__ = ("_token", "_value", "_variable")
 

@@ -1,7 +1,8 @@
 """Requests for responses as OpenAI's SDK makes them, on aiohttp without the layers in between.
 
 The SDK says where they go, over which connections and proxy, with which headers and time limits, when
-they are made again, and what its errors are. What is private of it is used here and nowhere else.
+they are made again, and what its errors are. The private methods of its client are used here and nowhere
+else.
 """
 
 from __future__ import annotations

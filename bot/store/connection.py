@@ -27,7 +27,7 @@ QUARANTINE = "bot:quarantine:v1"
 
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 10.0  # for one attempt, including the opening of a line
-PATIENCE_SECONDS = 1.0  # without a reply, then who gives up takes the line for broken
+PATIENCE_SECONDS = 1.0  # of silence, after which whoever gives up takes the line for broken
 _DRIVER = DriverInfo()  # created once: it reads the version from the package's files
 BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last attempt
 
@@ -183,7 +183,7 @@ class Connection:
         try:
             if line is None or not line.is_open:
                 line = await self._open_line(due)
-            # A timer for each command would take as much CPU as to write and read it.
+            # The line watches when replies are due, with one timer for all of them.
             replies = [await reply for reply in line.send(commands, due)]
             _raise_errors(replies)
         except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:

@@ -1,7 +1,7 @@
 """Pools of connections to Redis, for each form of REDIS_URL.
 
 - `redis://user:password@host:6379/0`, and `rediss://…` with TLS. Options of the client follow `?`:
-  `ssl_ca_certs=/etc/ssl/redis.pem`, `max_connections=200`.
+  `ssl_ca_certs=/etc/ssl/redis.pem`.
 - `unix:///run/redis.sock`.
 - `redis+sentinel://user:password@host:26379,host2:26379/service/0` (`rediss+sentinel://…` with TLS)
   asks the Sentinels for the primary of `service` and follows a failover. Their own password is

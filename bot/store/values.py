@@ -30,7 +30,7 @@ def sendable(command: Command) -> Command:
     for part in command:
         if isinstance(part, str):
             part.encode()
-        elif type(part) not in (bytes, int, float):  # a number of another class has its own form
+        elif type(part) not in (bytes, int, float):  # such as an enum, which is written otherwise
             raise ValueError(f"a command of Redis with a {type(part).__name__}")
     if not command:
         raise ValueError("a command of Redis without a name")

@@ -43,7 +43,7 @@ _GLUED = re.compile(r",(?=\S)")  # of cells
 _LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
 _BEGINS_MARK = frozenset("[0123456789")
 _USUAL = re.compile("[\x00-\x7f·×–—…“”„‘äöüÄÖÜßéèêàçñóíáúãõ€]*+")
-"""What cannot be a digit, a sign or a space in another form. Seven times as fast as a search for others."""
+"""Text without digits, signs or spaces in another form than the usual."""
 _EXCERPT, _LINES_OF_A_MESSAGE, _FRAGMENT_WORDS = 160, 40, 8
 _MOST_LINES_BACK = 400  # in which a page or a source is looked for
 _LONGEST_LINE = 2_000

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing_extensions import override
 
 from bot.agent.events import Event, TurnStarted
+from bot.core.bound import Bound
 from bot.core.request import Request
 from bot.runs.watching import ObservedRun, Submission
 
@@ -58,11 +59,10 @@ class Starts:
         await self._places.acquire()
         start = Start(self._places)
         timer = asyncio.get_running_loop().call_later(SECONDS, start.end)
-        token = _current.set(start)
         try:
-            yield
+            with Bound(_current, start):
+                yield
         finally:
-            _current.reset(token)
             timer.cancel()
             start.end()
 
