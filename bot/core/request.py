@@ -75,14 +75,15 @@ class FileRef(BaseModel):
 class Job(BaseModel):
     """Work that a person started with a button, done by a worker in that person's name.
 
-    `kind` names the work and `subject` what it is about. `view` is the id of the modal that shows
-    the result if it is still open.
+    `kind` names the work and `subject` what it is about, in that `version` if it has several. `view` is
+    the id of the modal that shows the result if it is still open.
     """
 
     model_config = ConfigDict(frozen=True)
 
     kind: str
     subject: str
+    version: str = ""
     view: str = ""
 
 

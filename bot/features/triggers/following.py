@@ -84,8 +84,8 @@ class RuleJobs:
         return Outcome.RUN
 
     async def _by_state(self, rule: Rule, request: Request, _message: Posted) -> Outcome:
-        approved_at = rule.approved_at or request.received_at
-        is_same = rule.owner == request.user and approved_at <= request.received_at
+        version = request.job.version if request.job else ""
+        is_same = rule.owner == request.user and version in ("", rule.version_approved)
         if rule.state is not RuleState.ON or not is_same:
             return Outcome.GONE
         is_old = time.time() - float(request.ts) > rule.age_minutes * 60

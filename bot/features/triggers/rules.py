@@ -100,6 +100,11 @@ class Rule(BaseModel):
             raise ValueError("a rule needs to say whose messages it is for")
         return self
 
+    @property
+    def version_approved(self) -> str:
+        """Which of its versions is approved, "" for none: each approval and approved change makes another."""
+        return self.approved_at.isoformat() if self.approved_at else ""
+
     def watches(self, at: float, now: float) -> bool:
         """Return whether the rule looks `now` at a message that was posted `at` (seconds since the epoch):
         it is on, the message is not too old, and was not there before the rule was approved."""

@@ -7,7 +7,6 @@ brings the message. A worker does the rest: see `following`.
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 
 from prometheus_client import Counter
 
@@ -56,9 +55,9 @@ class Watching:
         channel = str(message.event["channel"])
         if channel not in await self._with_rules():
             return
-        received_at, posted = datetime.now(UTC), Posted.of(message.event, channel)
+        posted = Posted.of(message.event, channel)
         rules = await self._service.store.in_channel(self._app.team, channel)
-        at, now = float(posted.ts), received_at.timestamp()
+        at, now = float(posted.ts), time.time()
         current = [rule for rule in rules if rule.watches(at, now)]
         if not current or not await self._service.is_on(channel):
             return
@@ -74,7 +73,7 @@ class Watching:
             if outcome is Outcome.RUN:
                 outcome = await self._outcome(rule, posted, answered)
             if outcome is Outcome.RUN:
-                outcome = await self._submit(rule, posted, message, received_at)
+                outcome = await self._submit(rule, posted, message)
             self._counter.labels(outcome).inc()
             if outcome in LEFT_OUT:
                 telling = self._service.say_left_out(rule, outcome)
@@ -102,9 +101,7 @@ class Watching:
             return Outcome.ANSWERED_THREAD
         return Outcome.RUN
 
-    async def _submit(
-        self, rule: Rule, posted: Posted, message: ChannelMessage, received_at: datetime
-    ) -> Outcome:
+    async def _submit(self, rule: Rule, posted: Posted, message: ChannelMessage) -> Outcome:
         """Store a request; not in a flood of messages, of which the rule may answer no more."""
         app, key = self._app, f"rule:{rule.id}:{posted.channel}:{posted.ts}"
         if await app.stores.mailbox.has_caused(app.team, key):
@@ -130,8 +127,7 @@ class Watching:
             time_zone=owner.time_zone,
             late=message.late,
             restored=message.restored,
-            job=Job(kind=KIND, subject=rule.id),
-            received_at=received_at,  # before the rule was read, so that a later change of it is seen
+            job=Job(kind=KIND, subject=rule.id, version=rule.version_approved),
         )
         await app.submit(request, key)
         return Outcome.RUN
