@@ -52,9 +52,9 @@ class ReactionsPart(SlackPart):
         if person.kind is PersonKind.BOT:
             return
         async with self._locked(reaction):
-            regretters = await self._regretters(reaction).all()
-            key = _key(reaction, turn=len(regretters))
-            if person.id in regretters:  # their event may come again
+            taken_back_by = await self._taken_back_by(reaction).all()
+            key = _key(reaction, turn=len(taken_back_by))
+            if person.id in taken_back_by:  # their event may come again
                 return
             if reaction.removed:
                 await self._stop(reaction, key)
@@ -63,7 +63,7 @@ class ReactionsPart(SlackPart):
                 with reader(person.locale):
                     await self._ask(reaction, key, instruction, person)
 
-    def _regretters(self, reaction: Reaction) -> Names:
+    def _taken_back_by(self, reaction: Reaction) -> Names:
         """Return the people who took the emoji back before it was answered."""
         redis, seconds = self._app.stores.redis, self._app.stores.retention.claims
         place = (self._app.team, reaction.channel, reaction.ts, reaction.emoji)
@@ -129,7 +129,7 @@ class ReactionsPart(SlackPart):
             asked = team, request.channel, request.ts
             # It leaves what somebody else asked.
             if await self._app.requests.cancel_message(*asked, reaction.user):
-                await self._regretters(reaction).add([reaction.user])
+                await self._taken_back_by(reaction).add([reaction.user])
 
     @asynccontextmanager
     async def _locked(self, reaction: Reaction) -> AsyncGenerator[None]:

@@ -19,8 +19,6 @@ from bot.library.tracing.outputs import Cell, Output, ShownRow, ShownTable
 from bot.library.tracing.writing import FORM, value_of, written
 
 _HANDLE = r"(?:tbl|fig|doc|img|chart|file|out|mcp|art)_[0-9a-z]{6,16}"
-BEGINS = re.compile(r"\{\{(?:\s*(?:[a-z]{3,5}(?:_[0-9a-z]{0,16})?)?)?\Z")
-"""The end of a text that may go on as a reference."""
 _REFERENCE = re.compile(rf'\{{\{{\s*({_HANDLE})\b((?:"[^"\n]{{0,200}}"|[^{{}}"\n]){{0,300}})\}}\}}')
 _COLUMN = re.compile(
     rf'\{{\{{\s*({_HANDLE}(?:\.(?:"[^"\n]{{1,200}}"|[^.\[\]|{{}}"\n]{{1,200}}))?)\s*\[\*\]([^{{}}\[\]"\n]{{0,60}})\}}\}}'

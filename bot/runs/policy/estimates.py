@@ -37,7 +37,7 @@ class ExpectedCall:
 
     @cached_property
     def new_tokens(self) -> int:
-        """The tokens that the call itself sends. Without budgets, hardly anybody asks for them."""
+        """The tokens that the call itself sends."""
         if self.request is None:
             return 0
         size = sum(map(_size, self.request.input))
