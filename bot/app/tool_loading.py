@@ -127,7 +127,7 @@ def is_tool_name(settings: Settings, allowed: str) -> bool:
 
 
 def tool_label(settings: Settings, name: str) -> str:
-    """Return what a tool does, in the reader's language, as far as it is known here: not of MCP servers."""
+    """Return what a tool does, in the reader's language; of a tool of an MCP server only its name."""
     tool = tool_catalogue(settings).get(name)
     return tool.title(UNSAID).removesuffix(": …") if tool else name.replace("_", " ")
 

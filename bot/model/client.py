@@ -1,7 +1,6 @@
-"""Client of the Responses API on OpenAI's SDK, with the SDK's connections and retries.
+"""Client of the Responses API: what a request says, and how it is asked again if the server refuses a part.
 
-It parses responses once: the SDK's typed requests and events would take more CPU than the rest of a turn
-(see tests/bench).
+`endpoint` sends requests over the connections of OpenAI's SDK, `decoding` reads replies without its types.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ _ANY = {"accept": "*/*"}
 
 
 def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> AsyncOpenAI:
-    """Return OpenAI's client on its aiohttp transport, which takes a third less CPU than httpx.
+    """Return OpenAI's client on its aiohttp transport, over whose connections `Endpoint` sends requests.
 
     A query in `base_url` is sent with each request. Azure's dated interfaces have one, `api-version`,
     and take the key in a header of their own.

@@ -59,7 +59,7 @@ def details_modal(totals: Totals, label: Callable[[str], str]) -> Block:
     }
     most_used = sorted(totals.tools.items(), key=lambda tool: -tool[1])[:_MAX_TOOLS]
     tools = "; ".join(_counted_tools(most_used, label))
-    texts = [f"*{label}*\n{escape_mrkdwn(text)}" for label, text in facts.items() if text]
+    texts = [f"*{name}*\n{escape_mrkdwn(text)}" for name, text in facts.items() if text]
     fields = [mrkdwn_object(text) for text in texts]
     blocks: list[Block] = [{"type": "section", "fields": fields}]
     if tools:
