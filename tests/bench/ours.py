@@ -13,6 +13,8 @@ from bot.agent.events import RunEnded
 from bot.agent.loop import run
 from bot.core.garbage import look_seldom_for_garbage
 from bot.core.outcome import RunStatus
+from bot.runs.run_parts import RunPart
+from bot.runs.watching import doing
 from tests.bench import scene
 from tests.bench.contenders.contender import Ready, Run, Task, contend
 
@@ -21,14 +23,15 @@ async def loop_once(given: scene.Parts) -> dict[str, Any]:
     """Make one run of the loop alone, which keeps and shows nothing, with what features add to it."""
     for part in given.run_parts:
         part.begin([], False, "run_bench")
+    listening = doing("on_event", given.run_parts, RunPart)
     async for event in run(scene.first_state(), given.loop):
-        for part in given.run_parts:
+        for part in listening:
             part.on_event(event)
         if isinstance(event, RunEnded):
             assert event.status is RunStatus.SUCCESS
             assert event.state.turn == scene.TURNS
             outcome = scene.outcome(event)
-            for part in reversed(given.run_parts):
+            for part in reversed(doing("complete", given.run_parts, RunPart)):
                 outcome = part.complete(outcome, event)
             assert outcome.traced
             assert event.result
