@@ -102,7 +102,8 @@ class Run:
         self.toolbox = deps.toolbox
         hours = deps.policy.approval_hours
         self.limits = self.channel.limited(deps.limits)
-        self.waits = Waits(self.request, self.run_id, stores.approvals, hours)
+        has_asked = not self.record.is_new
+        self.waits = Waits(self.request, self.run_id, stores.approvals, hours, has_asked)
         self.audit = RunAudit(stores.audit, self.request, self.run_id)
         self.spending = Spending(self)
         self.steering = Steering(self)

@@ -121,12 +121,12 @@ class Runner:
         request = await self._with_audience(request, record)
         if await self._is_over(request, record):
             return await self._close(request, record, lease)
-        must_wait = record.pause and _is_new(record) and _can_wait(request)
+        must_wait = record.pause and record.is_new and _can_wait(request)
         if must_wait and not await self._stores.signals.is_cancelled(request.id):
             raise Held
         post = runs.messages(record.run_id, lease, record.posted)
         revises = request.replaces or request.revises  # the first alone in earlier versions
-        if revises and _is_new(record) and not await post.message():
+        if revises and record.is_new and not await post.message():
             request = await refresh_edit(self._stores, request)
             await self._take_over(request, post)
         observed = self.deps.observed(request)
@@ -168,7 +168,7 @@ class Runner:
 
         A decided outcome in a message of this very run is only posted to its end.
         """
-        may_be = request.restored or (_is_new(record) and _came_late(request))
+        may_be = request.restored or (record.is_new and _came_late(request))
         if not may_be or _leaves_no_trace(request) or request.is_of_program:
             return False
         by = await self.deps.frontend.ended_by(request)
@@ -325,12 +325,11 @@ class Runner:
             run.context.accounts.update(accounts_used(state))
             for part in run.parts:
                 part.begin(*read, run.run_id)
-            if run.record.state is not None:  # a new run has not asked anybody yet
-                await run.approvals.settle()
+            await run.approvals.settle()
             with bound_request(loop_deps.context):
                 async with warm_processes():
                     ended = await drive_loop(state, loop_deps, run)
-            await run.approvals.end()
+            await run.approvals.load_decisions()
             if ended.error:
                 _log_failure(ended.error, run.run_id)
             outcome = await self._outcome(run, ended, loop_deps)
@@ -518,11 +517,6 @@ def _entries_of(request: Request, run_id: str, items: Sequence[Item]) -> list[Le
 def _with_answered(caller: CallerState, *answered: Request) -> CallerState:
     """Return the state of a thread whose conversation has the messages of these requests."""
     return caller.with_known(ts for request in answered for ts in (request.ts, request.message))
-
-
-def _is_new(record: RunRecord) -> bool:
-    """Return whether the run has neither a save point nor an outcome."""
-    return record.state is None and record.outcome is None
 
 
 def _can_wait(request: Request) -> bool:

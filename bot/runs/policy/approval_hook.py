@@ -138,7 +138,7 @@ class ApprovalHook(Hooks):
         if standing and await self._still_allowed(standing, approval.approvers):
             return await self._permission(standing, approval.approvers)
         try:
-            await self._approvals.ask(approval)
+            await self._run.waits.ask(approval)
             decision = await self._approvals.claim(approval)
         except CorruptValue:
             return "Not done: nobody knows any more what was decided about it. Ask for it again."

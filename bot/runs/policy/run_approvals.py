@@ -40,17 +40,19 @@ if TYPE_CHECKING:
     from bot.runs.run import Run
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Waits:
     """What the run `run_id` waits for its asker to decide, for up to `hours`.
 
-    Only the asker may decide. The wait itself is that of an approval.
+    Only the asker may decide. The wait itself is that of an approval. `has_asked`: the run may have
+    asked for an approval, in this attempt or before.
     """
 
     request: Request
     run_id: str
     approvals: Approvals
     hours: float
+    has_asked: bool = False
 
     @property
     def in_subagent(self) -> bool:
@@ -68,14 +70,20 @@ class Waits:
         approval = self._approval(ask, current_request().idempotency_key)
         if seconds is not None:
             approval = approval.model_copy(update={"expires": int(time.time() + seconds)})
-        stored = await self.approvals.ask(approval)
+        stored = await self.ask(approval)
         failpoint("wait-kept")
         return await self.approvals.claim(stored)
 
     async def decide(self, ask: Ask, decision: Decision) -> None:
         """Store a decision that is known already, so that nobody is asked again."""
         approval = self._approval(ask, current_request().idempotency_key)
-        await self.approvals.answer(await self.approvals.ask(approval), decision)
+        await self.approvals.answer(await self.ask(approval), decision)
+
+    async def ask(self, approval: Approval) -> Approval:
+        """Store an approval that the run asks for, unless there is one with its id. Return the stored
+        one. Raises CorruptValue for a damaged value."""
+        self.has_asked = True
+        return await self.approvals.ask(approval)
 
     async def records(self, kind: str) -> list[ApprovalRecord]:
         """Return what the run has asked of this kind. Raises CorruptValue for a damaged value."""
@@ -131,7 +139,6 @@ class RunApprovals:
 
     run: Run
     _decided: list[ApprovalRecord] = field(default_factory=list)
-    _has_asked: bool = True
 
     @property
     def _approvals(self) -> Approvals:
@@ -144,15 +151,9 @@ class RunApprovals:
             await self.run.surface.settle(self._decided)
 
     async def load_decisions(self) -> None:
-        """Load the decisions made by now."""
+        """Load the decisions made by now. Loaded after the loop, they show what expired meanwhile,
+        which only the run notices."""
         self._decided[:] = [record for record in await self._all() if record.decision]
-
-    async def end(self) -> None:
-        """Load the decisions after the loop: an approval may have expired meanwhile, which only the
-        run notices."""
-        records = await self._all()
-        self._has_asked = bool(records)
-        self._decided[:] = [record for record in records if record.decision]
 
     async def turns_private(self) -> bool:
         """Return whether the asker keeps the result to themselves, and it is not private yet."""
@@ -265,8 +266,6 @@ class RunApprovals:
 
     async def close(self, silent: SilentReason | None) -> None:
         """Withdraw undecided approvals and close approved ones, because the run is over."""
-        if not self._has_asked:
-            return
         why = QUESTION_DELETED.english if silent is SilentReason.WITHDRAWN else ""
         gone, records = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
         if not records:
@@ -281,6 +280,8 @@ class RunApprovals:
         await self.settle()
 
     async def _all(self) -> list[ApprovalRecord]:
+        if not self.run.waits.has_asked:
+            return []
         try:
             return await self._approvals.of_run(self.run.run_id)
         except CorruptValue:

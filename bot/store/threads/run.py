@@ -65,6 +65,11 @@ class RunRecord:
     posted: Mapping[str, bytes | None] = field(default_factory=dict)
     pause: Pause | None = None
 
+    @property
+    def is_new(self) -> bool:
+        """Whether the run has neither a save point nor an outcome."""
+        return self.state is None and self.outcome is None
+
 
 class Runs:
     """The store of runs, the outbox of their outcomes, and their messages.
