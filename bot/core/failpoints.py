@@ -24,7 +24,6 @@ FAILPOINTS = MappingProxyType(
         "request-kept": (2,),
         "request-queued": (2,),
         "ticket-taken": (3,),
-        "lease-taken": (3,),
         "run-started": (3,),
         "message-posting": (4, 15),
         "message-posted": (4, 15),

@@ -108,13 +108,12 @@ class Runner:
         to decide, and Held while the bot is paused.
         """
         runs = self._stores.runs
-        lease = await self._stores.leases.take(request.thread_key)
-        failpoint("lease-taken")
         try:
-            record = await runs.start(request, new_id("run"), lease)
+            lease, record = await runs.start(request, new_id("run"))
         except CorruptValue:  # the run may have changed something, so it is not repeated
             log.exception("the record of a run is unreadable", extra={"request_id": request.id})
-            record, deaths = await runs.start(request, new_id("run"), lease), _MAX_DEATHS
+            lease, record = await runs.start(request, new_id("run"))
+            deaths = _MAX_DEATHS
         failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome

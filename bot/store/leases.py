@@ -14,6 +14,11 @@ from bot.store.connection import Connection, Retention
 MARK_SECONDS = 300  # longer than a write is retried
 
 
+def lease_key(redis: Connection, thread_key: str) -> str:
+    """Return the key of the newest lease on a thread."""
+    return redis.key("lease", thread_key)
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A lease on a thread: the right to write and post for it until a newer lease is taken."""
@@ -63,7 +68,7 @@ class Leases:
 
     async def take(self, thread_key: str) -> Lease:
         """Take a lease with a token greater than all tokens before it."""
-        key = self._redis.key("lease", thread_key)
+        key = lease_key(self._redis, thread_key)
         token = await self._redis.script("take_lease", [key], self._retention.thread)
         return Lease(thread_key, token.decode(), key, self._redis)
 

@@ -213,13 +213,12 @@ async def test_a_save_point_that_is_cancelled_is_whole_or_nothing(
 ) -> None:
     """redis-py: a command that was cancelled may be carried out all the same."""
     request = asked()
-    lease = await stores.leases.take(request.thread_key)
-    await stores.runs.start(request, "run_1", lease)
+    lease, _ = await stores.runs.start(request, "run_1")
     entry = LedgerEntry(run_id="run_1", items=({"type": "message"},))
     saving = asyncio.create_task(stores.runs.save_point("run_1", "{}", lease, [entry]))
     for _ in range(steps):
         await asyncio.sleep(0)
     saving.cancel()
     await asyncio.wait({saving})
-    state = (await stores.runs.start(request, "run_1", lease)).state
+    state = await stores.runs.state("run_1")
     assert (state is None) == (await stores.ledger.entries(request.thread_key) == [])

@@ -82,9 +82,7 @@ def script(name: str) -> bytes:
     return hashlib.sha1(connection.script(name).encode()).hexdigest().encode()
 
 
-@pytest.mark.parametrize(
-    "name", ["submit", "head", "take_lease", "run_start", "fenced", "run_delivered"]
-)
+@pytest.mark.parametrize("name", ["submit", "head", "run_start", "fenced", "run_delivered"])
 async def test_redis_acts_and_its_reply_is_lost(redis_url, name):
     """Each script of the store, done without anybody hearing of it: done again, to no effect."""
     async with lines(redis_url) as line:

@@ -440,7 +440,6 @@ NOT_RUN = {
 
 LOST_REPLIES = (
     Case(2, "redis submit", "lost reply"),
-    Case(3, "redis take_lease", "lost reply"),
     Case(3, "redis run_start", "lost reply"),
     Case(4, "slack chat.startStream", "lost reply"),
     Case(5, "model /responses", "lost reply"),

@@ -223,8 +223,7 @@ async def engine_cpu(runs: int) -> float:
 
         async def handle(request: Request, deaths: int) -> None:
             nonlocal left
-            lease = await stores.leases.take(request.thread_key)
-            record = await stores.runs.start(request, f"run_{request.id}", lease)
+            lease, record = await stores.runs.start(request, f"run_{request.id}")
             await stores.runs.save_point(record.run_id, "{}", lease)
             await stores.runs.mark_delivered(record)
             left -= 1

@@ -17,7 +17,7 @@ from bot.core.errors import CorruptValue
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.store.connection import Connection, Retention
-from bot.store.leases import Lease
+from bot.store.leases import Lease, lease_key
 from bot.store.threads.conversation import CallerStates, Ledger
 from bot.store.threads.mailbox import (
     begun_key,
@@ -84,26 +84,29 @@ class Runs:
         self._caller_states = CallerStates(redis, retention)
         self._ledger = Ledger(redis, retention)
 
-    async def start(self, request: Request, run_id: str, lease: Lease) -> RunRecord:
-        """Return the interrupted run of the request to resume, or begin a new one named `run_id`.
+    async def start(self, request: Request, run_id: str) -> tuple[Lease, RunRecord]:
+        """Take a lease on the thread. Return it with the interrupted run of the request to resume, or
+        begin a new one named `run_id`.
 
         Raises CorruptValue for a run that cannot be read; it is set aside, and the next call begins
         a new one. Raises LeaseLost also when the request was withdrawn before its run began.
         """
+        lease = lease_key(self._redis, request.thread_key)
         run_of = run_of_key(self._redis, request.id)
         parked = parked_key(self._redis, request.thread_key)
         stopped = self._redis.key("cancelled", request.id), request_key(self._redis, request.id)
         paused = pause_key(self._redis)
-        keys = [lease.key, run_of, self._redis.key("run", ""), parked, *stopped, paused]
-        fields, pause = await self._redis.script(
-            "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
+        keys = [lease, run_of, self._redis.key("run", ""), parked, *stopped, paused]
+        token, fields, pause = await self._redis.script(
+            "run_start", keys, run_id, request.id, request.thread_key, self._seconds
         )
         try:
-            return replace(_decoded(_pairs(fields)), pause=read_pause(pause))
+            record = replace(_decoded(_pairs(fields)), pause=read_pause(pause))
         except CorruptValue:
             damaged = await self._redis.call("GET", run_of)
             await set_aside(self._redis, self._key(damaged.decode()))
             raise
+        return Lease(request.thread_key, token.decode(), lease, self._redis), record
 
     async def ended(self, run_ids: Sequence[str]) -> list[RunRecord]:
         """Return the records of the runs that have an outcome; skip expired and damaged ones."""

@@ -45,12 +45,13 @@ async def test_the_question_is_kept_before_the_model_hears_it(stores: Stores) ->
 
     async def brain(request: ModelRequest) -> Reply:
         seen.extend(await stores.ledger.entries(THREAD))
-        seen.append((await stores.runs.start(question, "run_other", lease)).state)
+        run_id = await stores.runs.id_of(question.id)
+        assert run_id
+        seen.append(await stores.runs.state(run_id))
         return finish(answer())
 
     question = asked("How many?")
     async with bot_with(stores, brain) as bot:
-        lease = await stores.leases.take("T1:C1:other")
         await bot.ask(question)
     entry, state = seen
     assert "How many?" in entry.items[0]["content"]
@@ -448,8 +449,7 @@ async def test_a_save_point_that_cannot_be_read_ends_in_one_clear_failure(
 ) -> None:
     """Reliability 8: never a crash that comes back with every attempt."""
     question = asked("1+1?")
-    lease = await stores.leases.take(THREAD)
-    record = await stores.runs.start(question, "run_1", lease)
+    lease, record = await stores.runs.start(question, "run_1")
     await stores.runs.save_point(record.run_id, "{half", lease)
     async with bot_with(stores, Script([])) as bot:
         outcome = await bot.ask(question, deaths=1)

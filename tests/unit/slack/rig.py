@@ -135,14 +135,12 @@ class Rig:
 
     async def begin(self, request: Request, run_id: str = "run_1") -> None:
         """Have a run of the request begin, as a worker would."""
-        lease = await self.stores.leases.take(request.thread_key)
-        await self.stores.runs.start(request, run_id, lease)
+        await self.stores.runs.start(request, run_id)
 
     async def end(self, request: Request, outcome: Outcome | None = None) -> None:
         """Have the request leave its mailbox: nothing runs any more. With an outcome, it had a run."""
         if outcome:
-            lease = await self.stores.leases.take(request.thread_key)
-            run = await self.stores.runs.start(request, outcome.run_id, lease)
+            lease, run = await self.stores.runs.start(request, outcome.run_id)
             await self.stores.runs.finish(
                 run.run_id, outcome, CallerState(), lease, request=request
             )

@@ -136,7 +136,6 @@ def button(message: dict[str, Any], action: str) -> dict[str, Any]:
 
 async def posted(rig: Rig, request: Request, run_id: str = "run_1") -> PostedMessageRecord:
     """Return what is kept of a run's messages, for a worker that takes the thread over."""
-    lease = await rig.stores.leases.take(request.thread_key)
     own = request.model_copy(update={"id": f"req_of_{run_id}"})  # each run is that of a request
-    await rig.stores.runs.start(own, run_id, lease)
+    lease, _ = await rig.stores.runs.start(own, run_id)
     return rig.stores.runs.messages(run_id, lease)

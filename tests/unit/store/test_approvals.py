@@ -124,8 +124,7 @@ async def waiting(stores: Stores) -> tuple[Request, Approval]:
     """A run that has asked, at the head of its mailbox."""
     request = asked()
     await stores.mailbox.submit(request, event_id=request.id)
-    lease = await stores.leases.take(request.thread_key)
-    record = await stores.runs.start(request, "run_1", lease)
+    lease, record = await stores.runs.start(request, "run_1")
     kept = await stores.approvals.ask(question(thread_key=request.thread_key))
     assert await stores.approvals.park(request, record.run_id, [kept], lease) is ParkResult.PARKED
     return request, kept
@@ -135,8 +134,7 @@ async def test_a_parked_thread_rests_until_somebody_decides(stores: Stores) -> N
     """The same script that keeps the decision ends the rest, so that no crash comes between."""
     request, kept = await waiting(stores)
     assert await stores.mailbox.is_parked(request.thread_key)
-    lease = await stores.leases.take(request.thread_key)
-    record = await stores.runs.start(request, "run_2", lease)
+    lease, record = await stores.runs.start(request, "run_2")
     assert (record.run_id, record.phase) == ("run_1", Phase.WAITING)
     assert not await stores.mailbox.is_parked(request.thread_key)  # somebody works on it
     assert await stores.approvals.park(request, "run_1", [kept], lease) is ParkResult.PARKED
@@ -168,8 +166,7 @@ async def test_what_waits_outlives_the_time_that_requests_are_kept(
     """A question may be open for days: the request is kept for longer than that."""
     request = asked()
     await stores.mailbox.submit(request, event_id=request.id)
-    lease = await stores.leases.take(request.thread_key)
-    await stores.runs.start(request, "run_1", lease)
+    lease, _ = await stores.runs.start(request, "run_1")
     far = int(time.time()) + 14 * 86_400
     kept = await stores.approvals.ask(question(thread_key=request.thread_key, expires=far))
     assert await stores.approvals.park(request, "run_1", [kept], lease) is ParkResult.PARKED

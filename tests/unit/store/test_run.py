@@ -27,8 +27,7 @@ def outcome(run_id: str = "run_1") -> Outcome:
 async def started(stores: Stores, run_id: str = "run_1") -> tuple[Request, Lease]:
     request = asked()
     await stores.mailbox.submit(request, event_id=f"Ev{request.ts}")
-    lease = await stores.leases.take(request.thread_key)
-    await stores.runs.start(request, run_id, lease)
+    lease, _ = await stores.runs.start(request, run_id)
     return request, lease
 
 
@@ -37,9 +36,11 @@ async def test_an_interrupted_run_goes_on_under_its_own_name(stores: Stores) -> 
     request, lease = await started(stores)
     await stores.runs.save_point("run_1", '{"turn": 1}', lease, [entry(1)])
 
-    again = await stores.leases.take(request.thread_key)
-    record = await stores.runs.start(request, "run_2", again)
+    again, record = await stores.runs.start(request, "run_2")
     assert (record.run_id, record.phase, record.state) == ("run_1", Phase.RUNNING, '{"turn": 1}')
+    await again.check()
+    with pytest.raises(LeaseLost):
+        await lease.check()
     assert await stores.ledger.entries(request.thread_key) == [entry(1)]
 
 
@@ -50,7 +51,7 @@ async def test_the_end_of_a_run_is_one_step(stores: Stores) -> None:
     state = CallerState(previous_response_id="resp_1", pending=({"type": "message"},))
     await stores.runs.finish("run_1", outcome(), state, lease)
 
-    record = await stores.runs.start(request, "run_2", lease)
+    _, record = await stores.runs.start(request, "run_2")
     assert record.outcome == outcome()
     assert await stores.caller_states.load(request.thread_key) == state
     assert await stores.runs.undelivered() == ["run_1"]
@@ -61,7 +62,7 @@ async def test_a_run_that_ended_but_was_not_posted_is_found_by_its_request(store
     """Crash window 14: whoever takes the request over only has to post."""
     request, lease = await started(stores)
     await stores.runs.finish("run_1", outcome(), CallerState(), lease)
-    record = await stores.runs.start(request, "run_2", await stores.leases.take(request.thread_key))
+    _, record = await stores.runs.start(request, "run_2")
     assert (record.run_id, record.phase, record.outcome) == ("run_1", Phase.FINISHED, outcome())
     assert await stores.mailbox.head(request.thread_key) == request
 
@@ -72,13 +73,13 @@ async def test_delivering_takes_the_request_out_of_the_mailbox(stores: Stores) -
     behind = asked()
     await stores.mailbox.submit(behind, event_id="behind")
     await stores.runs.finish("run_1", outcome(), CallerState(), lease)
-    finished = await stores.runs.start(request, "run_2", lease)
+    _, finished = await stores.runs.start(request, "run_2")
     await stores.runs.mark_delivered(finished)
     await stores.runs.mark_delivered(finished)
 
     assert await stores.mailbox.head(request.thread_key) == behind
     assert await stores.runs.undelivered() == []
-    assert (await stores.runs.start(request, "run_2", lease)).phase is Phase.DELIVERED
+    assert (await stores.runs.start(request, "run_2"))[1].phase is Phase.DELIVERED
 
 
 async def test_what_was_posted_is_kept_with_the_run(stores: Stores) -> None:
@@ -155,11 +156,11 @@ async def test_a_ledger_with_a_hole_is_set_aside_whole(stores: Stores, redis: Re
 
 async def test_a_run_that_cannot_be_read_is_replaced(stores: Stores, redis: Redis) -> None:
     """Its request gets a new run after it was set aside."""
-    request, lease = await started(stores)
+    request, _ = await started(stores)
     await redis.hset("bot:v1:run:run_1", "outcome", "{")
     with pytest.raises(CorruptValue):
-        await stores.runs.start(request, "run_2", lease)
-    record = await stores.runs.start(request, "run_2", lease)
+        await stores.runs.start(request, "run_2")
+    _, record = await stores.runs.start(request, "run_2")
     assert (record.run_id, record.outcome) == ("run_2", None)
 
 
@@ -168,7 +169,6 @@ ENTRY = LedgerEntry(run_id="run_1", items=({"type": "message"},))
 OUTCOME = Outcome(run_id="run_1", status=RunStatus.SUCCESS, stop_reason=StopReason.COMPLETED)
 
 WRITES: dict[str, Callable[[Stores, Lease], Awaitable[object]]] = {
-    "start": lambda stores, lease: stores.runs.start(asked(), "run_2", lease),
     "save point": lambda stores, lease: stores.runs.save_point("run_1", "{}", lease, [ENTRY]),
     "finish": lambda stores, lease: stores.runs.finish("run_1", OUTCOME, CallerState(), lease),
     "message": lambda stores, lease: stores.runs.messages("run_1", lease).save_message("1.1"),
