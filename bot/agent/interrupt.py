@@ -22,6 +22,9 @@ class Interrupt:
     """
 
     def __init__(self) -> None:
+        self.stopped_by = ""
+        """The person who stopped the run, "" for nobody."""
+
         self._requested = False
         self._reason: StopReason | None = None
         self._scopes: set[_Scope] = set()
@@ -42,6 +45,11 @@ class Interrupt:
             self._requested, self._reason = True, reason
         if self._scopes:  # in a callback, when all of them are suspended in their bodies
             asyncio.get_running_loop().call_soon(self._end_scopes)
+
+    def stop(self, by: str) -> None:
+        """Interrupt the run because the person `by` wants it stopped; the first of them is named."""
+        self.stopped_by = self.stopped_by or by
+        self.request()
 
     def within(self, deadline: float) -> _Scope:
         """Bound what is awaited inside; never emit an event from here.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,7 +59,6 @@ class Run:
       has made progress.
     - `joined`: further requests that the run answers.
     - `lease`: that of the thread; a job has none, and no `surface`.
-    - `stopped_by`: the ids of those who stopped the run, in order.
     - `toolbox`: the tools that the run may call, once `loop_deps` has found them.
     - `context`: what tools see of the run. `waits`: what it waits for its asker to decide.
     - `broken`: why the parts of features could not be made; the run then fails, and says so.
@@ -79,7 +77,6 @@ class Run:
     surface: Surface = UNWATCHED
     listeners: tuple[Listener, ...] = ()
     interrupt: Interrupt = field(default_factory=Interrupt)
-    stopped_by: list[str] = field(default_factory=list)
     has_advanced: bool = False
     broken: Exception | None = None
     context: RequestContext = field(init=False)
@@ -145,6 +142,7 @@ class Run:
         lease: Lease,
         surface: Surface,
         listeners: Sequence[Listener],
+        interrupt: Interrupt,
     ) -> Run:
         """Return the run of a request. An unreadable save point counts as none."""
         channel, saved = (
@@ -163,6 +161,7 @@ class Run:
             lease=lease,
             surface=surface,
             listeners=tuple(listeners),
+            interrupt=interrupt,
         )
 
     @classmethod
@@ -203,19 +202,6 @@ class Run:
                 for each, hearing in self._hearing.items():
                     self._hearing[each] = [other for other in hearing if other is not listener]
                 log.exception("%s failed, and hears no more of its run", name_of(listener))
-
-    @asynccontextmanager
-    async def stoppable(self) -> AsyncGenerator[None]:
-        """Let people stop the run during the context."""
-
-        def stop(by: str) -> None:
-            self.stopped_by.append(by)
-            self.interrupt.request()
-
-        if not self.request.is_current:
-            self.interrupt.request()
-        async with self.deps.stores.signals.watch(self.request.id, stop):
-            yield
 
     async def note(self, event: Event) -> None:
         """Save an event, then let listeners hear it, and show it.

@@ -17,6 +17,7 @@ from bot.agent.handover import (
     caller_without_answer,
     exchange_in_words,
 )
+from bot.agent.interrupt import Interrupt
 from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
@@ -107,23 +108,37 @@ class Runner:
         be saved, Requeue while draining (call it again, in any process), AwaitingApproval while people have
         to decide, and Held while the bot is paused.
         """
-        runs = self._stores.runs
-        try:
-            lease, record = await runs.start(request, new_id("run"))
-        except CorruptValue:  # the run may have changed something, so it is not repeated
-            log.exception("the record of a run is unreadable", extra={"request_id": request.id})
-            lease, record = await runs.start(request, new_id("run"))
-            deaths = _MAX_DEATHS
-        failpoint("run-started")
+        runs, interrupt = self._stores.runs, Interrupt()
+        with self._stores.signals.watched(request.id, interrupt.stop):
+            try:
+                lease, record = await runs.start(request, new_id("run"))
+            except CorruptValue:  # the run may have changed something, so it is not repeated
+                log.exception("the record of a run is unreadable", extra={"request_id": request.id})
+                lease, record = await runs.start(request, new_id("run"))
+                deaths = _MAX_DEATHS
+            failpoint("run-started")
+            if record.stopped_by:
+                interrupt.stop(record.stopped_by)
+            return await self._answer(request, record, lease, interrupt, deaths)
+
+    async def _answer(
+        self,
+        request: Request,
+        record: RunRecord,
+        lease: Lease,
+        interrupt: Interrupt,
+        deaths: int,
+    ) -> Outcome:
+        """Take a run that was started to its final message."""
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         request = await self._with_audience(request, record)
         if await self._is_over(request, record):
             return await self._close(request, record, lease)
         must_wait = record.pause and record.is_new and _can_wait(request)
-        if must_wait and not await self._stores.signals.is_cancelled(request.id):
+        if must_wait and not interrupt.requested:
             raise Held
-        post = runs.messages(record.run_id, lease, record.posted)
+        post = self._stores.runs.messages(record.run_id, lease, record.posted)
         revises = request.replaces or request.revises  # the first alone in earlier versions
         if revises and record.is_new and not await post.message():
             request = await refresh_edit(self._stores, request)
@@ -134,7 +149,9 @@ class Runner:
             for listener in observed:
                 running.enter_context(listener.running())
             async with self.deps.frontend.surface(request, post) as surface:
-                run = await Run.load(self.deps, request, record, lease, surface, listeners)
+                run = await Run.load(
+                    self.deps, request, record, lease, surface, listeners, interrupt
+                )
                 outcome = await self._conclude(run, deaths)
         failpoint("run-closed")
         return outcome
@@ -314,7 +331,9 @@ class Runner:
 
     async def _work(self, run: Run, caller: CallerState) -> Decided:
         """Run the loop, saving each step, unless the run may not begin or must wait."""
-        async with run.stoppable(), run.spending:
+        if not run.request.is_current:
+            run.interrupt.request()
+        async with run.spending:
             if refused := await self._refusal(run):
                 return Decided(refused)
             loop_deps = await run.loop_deps()
@@ -375,7 +394,7 @@ class Runner:
         totals = {"seconds": seconds, "effort": effort, "profile": run.channel.title}
         facts = {
             "totals": outcome.totals.model_copy(update=totals),
-            "stopped_by": run.stopped_by[0] if is_stopped and run.stopped_by else "",
+            "stopped_by": run.interrupt.stopped_by if is_stopped else "",
             "called_off": tuple(a.title for a in undecided if not a.is_question),
             "changed": approvals.decided_changes or made,
             "accounts": tuple(accounts_used(state).values()),

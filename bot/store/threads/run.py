@@ -52,7 +52,7 @@ class RunRecord:
 
     `state` is that of the last save point, None before the first. `joined` are the ids of further
     requests that the run answers, `posted` the fields of the messages that it has posted. `pause` is
-    the pause of the bot when the record was read.
+    the pause of the bot when the record was read, `stopped_by` who wanted the request stopped then.
     """
 
     run_id: str
@@ -64,6 +64,7 @@ class RunRecord:
     joined: tuple[str, ...] = ()
     posted: Mapping[str, bytes | None] = field(default_factory=dict)
     pause: Pause | None = None
+    stopped_by: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -97,11 +98,12 @@ class Runs:
         stopped = self._redis.key("cancelled", request.id), request_key(self._redis, request.id)
         paused = pause_key(self._redis)
         keys = [lease, run_of, self._redis.key("run", ""), parked, *stopped, paused]
-        token, fields, pause = await self._redis.script(
+        token, fields, pause, stopped_by = await self._redis.script(
             "run_start", keys, run_id, request.id, request.thread_key, self._seconds
         )
         try:
-            record = replace(_decoded(_pairs(fields)), pause=read_pause(pause))
+            read = {"pause": read_pause(pause), "stopped_by": (stopped_by or b"").decode()}
+            record = replace(_decoded(_pairs(fields)), **read)
         except CorruptValue:
             damaged = await self._redis.call("GET", run_of)
             await set_aside(self._redis, self._key(damaged.decode()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 
 from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
@@ -28,7 +28,7 @@ OnCancel = Callable[[str], None]
 class Signals:
     """The sender and receiver of stop signals. A signal is stored until it is received.
 
-    Processes that call `watch` must enter `listening`; sending works without.
+    Processes that call `watched` must enter `listening`; sending works without.
     """
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
@@ -53,10 +53,6 @@ class Signals:
             "request_cancel", keys, request_id, by, self._seconds, self._channel
         )
         return bool(found)
-
-    async def is_cancelled(self, request_id: str) -> bool:
-        """Return whether somebody has asked to stop the request, and no run has received that."""
-        return bool(await self._redis.call("EXISTS", self._redis.key("cancelled", request_id)))
 
     async def withdraw(self, request: Request, by: str) -> bool:
         """Withdraw a request and delete its text. Return False when it neither waits nor runs.
@@ -95,12 +91,12 @@ class Signals:
         left = (while_it_stays, otherwise, stays)
         return bool(await self._redis.script("withdraw", keys, *args, *left))
 
-    @asynccontextmanager
-    async def watch(self, request_id: str, on_cancel: OnCancel) -> AsyncGenerator[None]:
-        """Call `on_cancel` when somebody asks, or has already asked, to stop the request."""
+    @contextmanager
+    def watched(self, request_id: str, on_cancel: OnCancel) -> Generator[None]:
+        """Call `on_cancel` when somebody asks to stop the request. `Runs.start`, called inside, says
+        whether somebody has already."""
         self._watched[request_id] = on_cancel
         try:
-            await self._check(request_id)
             yield
         finally:
             self._watched.pop(request_id, None)

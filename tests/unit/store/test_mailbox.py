@@ -138,21 +138,20 @@ async def test_a_running_request_hears_who_stopped_it(stores: Stores, redis_url:
     async with (
         open_stores(redis_url) as web,
         stores.signals.listening(),
-        stores.signals.watch(request.id, heard.put_nowait),
         asyncio.timeout(5),
     ):
-        stopped = await web.signals.request_cancel(request.thread_key, request.id, "U7")
-        assert stopped
-        assert await heard.get() == "U7"
+        with stores.signals.watched(request.id, heard.put_nowait):
+            stopped = await web.signals.request_cancel(request.thread_key, request.id, "U7")
+            assert stopped
+            assert await heard.get() == "U7"
 
 
 async def test_a_stop_that_came_before_the_run_is_seen_at_its_start(stores: Stores) -> None:
     """A request may be stopped while it waits, or while its worker restarts."""
     request = await waiting(stores)
     await stores.signals.request_cancel(request.thread_key, request.id, "U7")
-    heard: list[str] = []
-    async with stores.signals.watch(request.id, heard.append):
-        assert heard == ["U7"]
+    _, record = await stores.runs.start(request, "run_1")
+    assert record.stopped_by == "U7"
 
 
 async def test_a_stop_is_for_one_request_only(stores: Stores) -> None:
@@ -160,9 +159,8 @@ async def test_a_stop_is_for_one_request_only(stores: Stores) -> None:
     first, second = await waiting(stores), await waiting(stores)
     await stores.signals.request_cancel(first.thread_key, first.id, "U7")
     await stores.mailbox.pop(first.thread_key, first.id)
-    heard: list[str] = []
-    async with stores.signals.watch(second.id, heard.append):
-        assert heard == []
+    _, record = await stores.runs.start(second, "run_1")
+    assert record.stopped_by == ""
 
 
 async def test_a_thread_with_nothing_to_stop_says_so(stores: Stores) -> None:
@@ -175,12 +173,13 @@ async def test_a_broken_line_is_rebuilt_and_nothing_missed(stores: Stores, redis
     """Redis may restart under a running worker."""
     request = await waiting(stores)
     heard: asyncio.Queue[str] = asyncio.Queue()
-    async with stores.signals.listening(), stores.signals.watch(request.id, heard.put_nowait):
+    async with stores.signals.listening():
         await subscribed(redis)
-        await redis.client_kill_filter(_type="pubsub")
-        await stores.signals.request_cancel(request.thread_key, request.id, "U7")
-        async with asyncio.timeout(5):
-            assert await heard.get() == "U7"
+        with stores.signals.watched(request.id, heard.put_nowait):
+            await redis.client_kill_filter(_type="pubsub")
+            await stores.signals.request_cancel(request.thread_key, request.id, "U7")
+            async with asyncio.timeout(5):
+                assert await heard.get() == "U7"
 
 
 async def subscribed(redis: Redis) -> None:

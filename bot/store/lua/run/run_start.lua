@@ -1,10 +1,12 @@
 -- With _take_lease.lua.
 -- KEYS: lease, run of the request, prefix of runs, parked, cancelled, request, paused.
 -- ARGV: run, request, thread, expiry of the lease, the run and a pause in seconds.
--- Takes a lease. Returns its token, the fields of the request's run as they were before, and the pause; begins a new
--- run if it has none. A run that waited is running from now on. A request withdrawn in the meantime gets no run.
+-- Takes a lease. Returns its token, the fields of the request's run as they were before, the pause, and who wants the
+-- request stopped; begins a new run if it has none. A run that waited is running from now on. A request withdrawn in
+-- the meantime gets no run.
 local token = take_lease(KEYS[1], ARGV[4])
 local pause = redis.call('GETEX', KEYS[7], 'EX', ARGV[4])
+local stopped_by = redis.call('GET', KEYS[5])
 local existing = redis.call('GET', KEYS[2])
 if existing then
   local fields = redis.call('HGETALL', KEYS[3] .. existing)
@@ -13,10 +15,10 @@ if existing then
       redis.call('HSET', KEYS[3] .. existing, 'phase', 'running')
     end
     redis.call('DEL', KEYS[4])
-    return {token, fields, pause}
+    return {token, fields, pause, stopped_by}
   end
 end
-if redis.call('EXISTS', KEYS[5]) == 1 and redis.call('EXISTS', KEYS[6]) == 0 then
+if stopped_by and redis.call('EXISTS', KEYS[6]) == 0 then
   return redis.error_reply('LEASELOST')
 end
 local run = KEYS[3] .. ARGV[1]
@@ -24,4 +26,4 @@ redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[4])
 local fields = {'run_id', ARGV[1], 'request_id', ARGV[2], 'thread_key', ARGV[3], 'phase', 'running'}
 redis.call('HSET', run, unpack(fields))
 redis.call('EXPIRE', run, ARGV[4])
-return {token, fields, pause}
+return {token, fields, pause, stopped_by}
