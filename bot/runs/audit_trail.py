@@ -13,10 +13,11 @@ from bot.agent.state import LoopState
 from bot.core.approvals import Approval, Decision, digest
 from bot.core.audit import AuditEntry
 from bot.core.audit_kinds import AuditKind
+from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.runs.watching import Listener
-from bot.store import AuditLog, PendingEntry
+from bot.store import AuditLog, PendingEntry, RunRecord
 
 Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
 """Writes audit entries. Raises StoreUnavailable: then the caller must not do what they record."""
@@ -67,19 +68,19 @@ class RunAudit(Listener):
     A tool call that is repeated after a crash therefore has an entry for each attempt.
     """
 
-    def __init__(self, log: AuditLog, request: Request, run_id: str) -> None:
+    def __init__(self, log: AuditLog, request: Request, record: RunRecord) -> None:
         self._log = log
         self._request = request
-        self._of_run = {**_facts(request), "run_id": run_id}
+        # A person who was erased stays anonymous: nobody can tell whose a new pseudonym is.
+        who = record.pseudonym or new_id("person")
+        self._of_run = {**_facts(request), "run_id": record.run_id, "who": who}
         self._noted: list[dict[str, object]] = []
         self._started: dict[str, ToolStarted] = {}
         self._begun: set[str] = set()
-        self._pseudonym = ""
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Note that the run begins."""
         self._note(AuditKind.ASKED, self._request.entry)
-        await self._load_pseudonym(new=True)
 
     @override
     def on_event(self, event: Event) -> None:
@@ -124,21 +125,16 @@ class RunAudit(Listener):
         ok, cost = outcome.status is RunStatus.SUCCESS, outcome.totals.cost
         self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=cost, **facts)
 
-    async def take_noted(self) -> list[PendingEntry]:
+    def take_noted(self) -> list[PendingEntry]:
         """Return and clear the noted entries; the caller saves them with the state they describe."""
         noted, self._noted = self._noted, []
-        if noted and not self._pseudonym:
-            await self._load_pseudonym(new=False)
-        facts = {**self._of_run, "who": self._pseudonym}
-        return [self._log.pending(AuditEntry.model_validate({**facts, **of})) for of in noted]
+        return [
+            self._log.pending(AuditEntry.model_validate({**self._of_run, **of})) for of in noted
+        ]
 
     async def settle(self) -> None:
         """Move saved entries into the audit log. Raises StoreUnavailable."""
         await self._log.settle(self._request.team)
-
-    async def _load_pseudonym(self, *, new: bool) -> None:
-        """Look up the person's pseudonym once: a person erased during the run stays anonymous."""
-        self._pseudonym = await self._log.pseudonym(self._request.user, new=new)
 
     def _note(self, kind: AuditKind, what: str, **more: object) -> None:
         self._noted.append({"at": datetime.now(UTC), "kind": kind, "what": what, **more})

@@ -101,7 +101,7 @@ class Run:
         self.limits = self.channel.limited(deps.limits)
         has_asked = not self.record.is_new
         self.waits = Waits(self.request, self.run_id, stores.approvals, hours, has_asked)
-        self.audit = RunAudit(stores.audit, self.request, self.run_id)
+        self.audit = RunAudit(stores.audit, self.request, self.record)
         self.spending = Spending(self)
         self.steering = Steering(self)
         self.context = RequestContext(
@@ -262,7 +262,7 @@ class Run:
             entries,
             joining=[request.id for request in change.joining] if change else (),
             joined=[request.id for request in change.joined] if change else None,
-            on_record=await self.audit.take_noted(),
+            on_record=self.audit.take_noted(),
             charges=[*charges.values()],
             reads=reads,
             **more,

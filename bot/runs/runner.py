@@ -234,7 +234,7 @@ class Runner:
         request, audit, ids = run.request, run.audit, {"run_id": run.run_id}
         caller = await self.deps.loader.caller_state(request)
         if run.record.state is None:
-            await audit.begin()
+            audit.begin()
         try:
             if given_up:
                 log.error("given up: its workers died", extra=ids)
@@ -262,7 +262,7 @@ class Runner:
             after, entries = await self._thread_after_failure(run, caller, outcome)
         audit.end(outcome, _audit_facts(run.parts, outcome))
         decided = Decided(outcome, after, entries)
-        await self._finish(request, run.held_lease, decided, await audit.take_noted(), run.parts)
+        await self._finish(request, run.held_lease, decided, audit.take_noted(), run.parts)
         await audit.settle()
         return outcome
 

@@ -220,15 +220,15 @@ async def test_a_decision_is_on_record_though_whoever_kept_it_was_killed(redis_u
 
 async def test_a_run_that_ends_after_its_person_was_erased_makes_nobody_known(stores, redis):
     """Its end is on record, of nobody: else the log would name them again for a year."""
-    audit = RunAudit(stores.audit, request := asked(), "run_1")
-    lease = await stores.leases.take(request.thread_key)
-    await audit.begin()
-    await stores.runs.save_point("run_1", "{}", lease, on_record=await audit.take_noted())
+    lease, record = await stores.runs.start(request := asked(), "run_1")
+    audit = RunAudit(stores.audit, request, record)
+    audit.begin()
+    await stores.runs.save_point("run_1", "{}", lease, on_record=audit.take_noted())
     await stores.erasure.person(request.user)
     ended = {"status": RunStatus.CANCELLED, "stop_reason": StopReason.CANCELLED_TOOLS}
     outcome = Outcome(run_id="run_1", **ended)
     audit.end(outcome)
-    recorded = await audit.take_noted()
+    recorded = audit.take_noted()
     await stores.runs.finish("run_1", outcome, CallerState(), lease, on_record=recorded)
     assert await redis.keys("*audit-person*") == []
     kept = [each.entry async for each in stores.audit.read("T1")]

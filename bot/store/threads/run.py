@@ -14,6 +14,7 @@ from typing import Any
 from bot.core.budgets import Pause
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import CorruptValue
+from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.store.connection import Connection, Retention
@@ -29,7 +30,7 @@ from bot.store.threads.mailbox import (
     taking,
 )
 from bot.store.values import Command, decode, set_aside
-from bot.store.workspaces.audit import PendingEntry, recording
+from bot.store.workspaces.audit import PendingEntry, person_key, recording
 from bot.store.workspaces.budgets import pause_key, read_pause
 
 _TS = re.compile(rb"\d+\.\d+")
@@ -52,7 +53,8 @@ class RunRecord:
 
     `state` is that of the last save point, None before the first. `joined` are the ids of further
     requests that the run answers, `posted` the fields of the messages that it has posted. `pause` is
-    the pause of the bot when the record was read, `stopped_by` who wanted the request stopped then.
+    the pause of the bot when the record was read, `stopped_by` who wanted the request stopped then, and
+    `pseudonym` who asked, for the audit log; "" for a person who was erased.
     """
 
     run_id: str
@@ -65,6 +67,7 @@ class RunRecord:
     posted: Mapping[str, bytes | None] = field(default_factory=dict)
     pause: Pause | None = None
     stopped_by: str = ""
+    pseudonym: str = ""
 
     @property
     def is_new(self) -> bool:
@@ -96,14 +99,20 @@ class Runs:
         run_of = run_of_key(self._redis, request.id)
         parked = parked_key(self._redis, request.thread_key)
         stopped = self._redis.key("cancelled", request.id), request_key(self._redis, request.id)
-        paused = pause_key(self._redis)
-        keys = [lease, run_of, self._redis.key("run", ""), parked, *stopped, paused]
-        token, fields, pause, stopped_by = await self._redis.script(
-            "run_start", keys, run_id, request.id, request.thread_key, self._seconds
+        paused, person = pause_key(self._redis), person_key(self._redis, request.user)
+        keys = [lease, run_of, self._redis.key("run", ""), parked, *stopped, paused, person]
+        run = (run_id, request.id, request.thread_key, self._seconds)
+        named = (new_id("person"), self._retention.audit)
+        token, fields, pause, stopped_by, pseudonym = await self._redis.script(
+            "run_start", keys, *run, *named
         )
         try:
-            read = {"pause": read_pause(pause), "stopped_by": (stopped_by or b"").decode()}
-            record = replace(_decoded(_pairs(fields)), **read)
+            record = replace(
+                _decoded(_pairs(fields)),
+                pause=read_pause(pause),
+                stopped_by=(stopped_by or b"").decode(),
+                pseudonym=(pseudonym or b"").decode(),
+            )
         except CorruptValue:
             damaged = await self._redis.call("GET", run_of)
             await set_aside(self._redis, self._key(damaged.decode()))

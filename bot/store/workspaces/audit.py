@@ -78,6 +78,11 @@ class PendingEntry:
     text: str
 
 
+def person_key(redis: Connection, who: str) -> str:
+    """Return the key of a person's pseudonym."""
+    return redis.key("audit-person", who)
+
+
 def recording(entries: Sequence[PendingEntry], seconds: int) -> list[tuple[Any, ...]]:
     """Return the commands that store pending `entries` of one workspace, for `Lease.write`."""
     if not entries:
@@ -482,16 +487,16 @@ class AuditLog:
     def _pending_key(self, team: str) -> str:
         return self._redis.key("audit-beside", team)
 
-    async def pseudonym(self, who: str, *, new: bool = True) -> str:
-        """Return the pseudonym of a person. With `new` False, a missing one is made but not stored."""
+    async def pseudonym(self, who: str) -> str:
+        """Return the pseudonym of a person."""
         if not who:  # an entry without a person
             return ""
-        key, fresh = self._redis.key("audit-person", who), new_id("person")
+        key = person_key(self._redis, who)
         name = await self._redis.call("GETEX", key, "EX", self._seconds)
-        if name is None and new:
-            made = ("SET", key, fresh, "NX", "EX", self._seconds)
+        if name is None:
+            made = ("SET", key, new_id("person"), "NX", "EX", self._seconds)
             _, name = await self._redis.together(made, ("GET", key))
-        return str(name.decode()) if name else fresh
+        return str(name.decode())
 
     async def _names(self) -> dict[str, str]:
         """Return user ids by pseudonym."""
