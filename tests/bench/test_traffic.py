@@ -13,5 +13,5 @@ async def test_redis_is_asked_little() -> None:
     a question is held to about what it takes now."""
     found = await traffic(idle_seconds=4, questions=2)
     assert found.idle <= 10
-    assert found.question <= 56
+    assert found.question <= 49
     assert found.inside <= 141
