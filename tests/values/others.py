@@ -179,8 +179,11 @@ def _delimiter(text: str) -> str:
         widths = Counter(map(len, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)))
         return max((count for width, count in widths.items() if width > 1), default=0)
 
-    csv.field_size_limit(10_000_000)
-    return max(",;\t|", key=even)
+    usual_limit = csv.field_size_limit(10_000_000)
+    try:
+        return max(",;\t|", key=even)
+    finally:
+        csv.field_size_limit(usual_limit)
 
 
 def _workbook(data: bytes) -> dict[str, Rows]:

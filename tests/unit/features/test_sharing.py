@@ -280,6 +280,7 @@ async def test_a_draft_is_posted_once_though_its_process_is_killed(
         settings = environment(ws, api, tmp_path, **more)
         async with started("serve", settings, tmp_path / "log") as process:
             ts, draft = await drafted(bot, "thread")
+            await ws.until(lambda: ws.status(SALES, ts).session != "processing")
             (orders / "message-posted").write_text("kill", "utf-8")
             with suppress(Exception):  # nobody acknowledges it
                 await bot.ws.click(BEN, SALES, draft["ts"], POST)

@@ -47,8 +47,8 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     if not text.strip(f" \n{DELIMITERS}"):
         raise EmptySheet(f"{name} is empty: it has no row with a value.")
     usual_limit = csv.field_size_limit(_MAX_CELL)
-    dialect, even_rows = choose_dialect(text)
     try:
+        dialect, even_rows = choose_dialect(text)
         with connect(threads=2, memory="1GB") as connection:
             sheet = _load(connection, name, text, dialect, even_rows, to.with_suffix(".csv"))
             samples = [
