@@ -181,6 +181,7 @@ async def test_a_question_that_joined_before_the_backup_ends_with_its_run(scene:
         root = await at.ask(BEN, SALES, "First?")
         await at.ws.until(lambda: len(at.api.requests) == 1)
         second = await at.ask(BEN, SALES, "Second?", root)
+        await at.ws.until(lambda: not at.ws.delivery.under_way)
         scene.go.set()
         await scene.settled()
     assert len(at.own(SALES, root)) == 1
